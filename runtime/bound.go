@@ -1,0 +1,179 @@
+package runtime
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/toolgen/toolgen/runtime/schema"
+)
+
+// The bounds of one result, for every toolset.
+const (
+	DefaultMaxResult = 64 << 10 // bytes of text and structured result
+	maxMedia         = 5 << 20  // bytes of one media block
+	maxBlocks        = 8
+	maxMessage       = 8 << 10 // bytes of an error's message
+)
+
+// bound returns r, or what of it fits limit bytes. What can't be cut without
+// lying about it is a FailedError.
+func bound(tool string, r *Result, limit int) (*Result, error) {
+	if len(r.Blocks) > maxBlocks {
+		return nil, tooLarge(tool, len(r.Blocks), maxBlocks, "blocks")
+	}
+	size := len(r.Structured)
+	for i := range r.Blocks {
+		if n := len(r.Blocks[i].Data); n > maxMedia {
+			return nil, tooLarge(tool, n, maxMedia, "bytes of media")
+		}
+		size += len(r.Blocks[i].Text)
+	}
+	if size <= limit {
+		return r, nil
+	}
+	if text, ok := r.mirrored(); ok {
+		if max(len(text), len(r.Structured)) <= limit {
+			return r, nil
+		}
+		return cutMirrored(r, text, limit), nil
+	}
+	return cut(tool, r, size, limit)
+}
+
+func tooLarge(tool string, n, limit int, what string) error {
+	return Failedf("tool %s: the result is %d %s, the limit is %d; ask for less", tool, n, what, limit)
+}
+
+// cut shortens the structured part of a result that has no text, or the text
+// of one that has no structured part.
+func cut(tool string, r *Result, size, limit int) (*Result, error) {
+	c := *r
+	c.Truncated, c.TruncatedBy, c.TotalBytes = true, LimitResultBytes, size
+	switch {
+	case len(r.Blocks) == 0:
+		prefix, ok := cutArray(r.Structured, limit)
+		if !ok {
+			return nil, tooLarge(tool, size, limit, "bytes")
+		}
+		c.Structured = prefix
+	case r.Structured == nil:
+		c.Blocks = cutBlocks(r.Blocks, size, limit)
+	default:
+		return nil, tooLarge(tool, size, limit, "bytes")
+	}
+	c.Hint = "the result was cut; ask for less to see the rest"
+	return &c, nil
+}
+
+// cutBlocks keeps the head of the blocks' text and ends it with a mark. Media
+// blocks have a bound of their own and stay.
+func cutBlocks(blocks []Block, size, limit int) []Block {
+	out := make([]Block, 0, len(blocks))
+	left := limit
+	for _, b := range blocks {
+		if b.Text != "" {
+			if left == 0 {
+				continue
+			}
+			if len(b.Text) > left {
+				b.Text, left = cutText(b.Text, left, size), 0
+			} else {
+				left -= len(b.Text)
+			}
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// cutText returns at most limit bytes of text, whole runes, the mark included.
+func cutText(text string, limit, size int) string {
+	mark := fmt.Sprintf("\n[truncated: %d of %d bytes; %s]", limit, size, LimitResultBytes)
+	return clip(text, limit-len(mark)) + mark
+}
+
+// clip returns the longest prefix of s that has at most n bytes and ends
+// between runes.
+func clip(s string, n int) string {
+	if n >= len(s) {
+		return s
+	}
+	n = max(n, 0)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// cutMirrored cuts a string result so that both of its parts fit: escapes make
+// the structured one the longer.
+func cutMirrored(r *Result, text string, limit int) *Result {
+	c := *r
+	c.Truncated, c.TruncatedBy, c.TotalBytes = true, LimitResultBytes, len(text)
+	c.Hint = "the result was cut; ask for less to see the rest"
+	for n := limit; ; n = n * 3 / 4 {
+		short := cutText(text, n, len(text))
+		b := append(schema.AppendString([]byte(`{"result":`), short), '}')
+		if len(b) <= limit || n == 0 {
+			c.Blocks, c.Structured = []Block{{Kind: Text, Text: short}}, b
+			return &c
+		}
+	}
+}
+
+// cutArray keeps the elements at the front of an array, or of the array that
+// is the only member of an object, as many as fit limit bytes.
+func cutArray(raw json.RawMessage, limit int) (json.RawMessage, bool) {
+	open, rest := splitEnvelope(raw)
+	if rest == nil {
+		return nil, false
+	}
+	dec := json.NewDecoder(bytes.NewReader(rest))
+	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
+		return nil, false
+	}
+	closing := "]"
+	if len(open) > 0 {
+		closing = "]}"
+	}
+	end := 1 // of the prefix within rest
+	for dec.More() {
+		var element json.RawMessage
+		if dec.Decode(&element) != nil {
+			return nil, false
+		}
+		if len(open)+int(dec.InputOffset())+len(closing) > limit {
+			break
+		}
+		end = int(dec.InputOffset())
+	}
+	out := make(json.RawMessage, 0, len(open)+end+len(closing))
+	out = append(append(append(out, open...), rest[:end]...), closing...)
+	if !dec.More() || !json.Valid(out) { // something else follows the array, or nothing was cut
+		return nil, false
+	}
+	return out, true
+}
+
+// splitEnvelope splits `{"key":[…` into `{"key":` and `[…`, and an array into
+// nothing and itself.
+func splitEnvelope(raw json.RawMessage) (open, array []byte) {
+	trimmed := bytes.TrimLeft(raw, " \t\r\n")
+	if len(trimmed) == 0 || trimmed[0] == '[' {
+		return nil, trimmed
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(trimmed, &members) != nil || len(members) != 1 {
+		return nil, nil
+	}
+	at := bytes.IndexByte(trimmed, '[')
+	for _, v := range members {
+		if len(v) == 0 || v[0] != '[' || at < 0 {
+			return nil, nil
+		}
+		at = bytes.Index(trimmed, v)
+	}
+	return trimmed[:at], trimmed[at:]
+}

@@ -1,0 +1,174 @@
+package runtime
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// grace is how long a call may go on after its deadline or cancellation before
+// it is abandoned: the outcome is reported and a late result dropped.
+const grace = 5 * time.Second
+
+var errNilResult = errors.New("the tool returned neither a result nor an error")
+
+type reply struct {
+	result *Result
+	err    error
+}
+
+// CallInfo is what a tool can know about the call that it serves.
+type CallInfo struct {
+	ID   string // as the model or the adapter gave it
+	Tool string
+}
+
+type callKey struct{}
+
+// CallFrom returns the call that ctx belongs to, and false outside of one.
+func CallFrom(ctx context.Context) (CallInfo, bool) {
+	info, ok := ctx.Value(callKey{}).(CallInfo)
+	return info, ok
+}
+
+// invoke calls one tool and fills in its outcome. The tool has a goroutine of
+// its own, so that one which ignores its context, or ends its goroutine, hurts
+// nobody but itself.
+func invoke(parent context.Context, o options, t Tool, out *Outcome) {
+	def := t.Definition()
+	start := time.Now()
+	defer func() { out.Elapsed = time.Since(start) }()
+
+	timeout := o.timeout
+	if def.Timeout > 0 {
+		timeout = def.Timeout
+	}
+	ctx, cancel := context.WithTimeout(parent, timeout)
+	defer cancel()
+	ctx = context.WithValue(ctx, callKey{}, CallInfo{ID: out.ID, Tool: out.Name})
+
+	r := await(ctx, t, out.Call)
+	switch {
+	case r.err != nil && parent.Err() != nil:
+		fail(out, "canceled", fmt.Errorf("%w (%w)", context.Cause(parent), r.err))
+	case r.err != nil && errors.Is(r.err, context.DeadlineExceeded) && ctx.Err() != nil:
+		classify(out, timedOut(def, timeout, r.err))
+	case r.err != nil:
+		classify(out, r.err)
+	case r.result == nil:
+		fail(out, "tool_error", errNilResult)
+	default:
+		finish(out, def, o, r.result)
+	}
+}
+
+// await runs the call and waits for it, at the longest for the grace after the
+// end of its context.
+func await(ctx context.Context, t Tool, call Call) reply {
+	done := make(chan reply, 1) // buffered: an abandoned call must not block for ever
+	go guarded(ctx, t, call, done)
+	select {
+	case r := <-done:
+		return r
+	case <-ctx.Done():
+	}
+	abandon := time.NewTimer(grace)
+	defer abandon.Stop()
+	select {
+	case r := <-done:
+		return r
+	case <-abandon.C:
+		return reply{err: fmt.Errorf("abandoned: the tool did not return within %s of the end of its context: %w", grace, ctx.Err())}
+	}
+}
+
+// guarded calls the tool and sends exactly one reply, come a panic or Goexit.
+func guarded(ctx context.Context, t Tool, call Call, done chan<- reply) {
+	var r reply
+	returned := false
+	defer func() {
+		if !returned {
+			r = reply{err: &PanicError{Value: recover(), Stack: debug.Stack()}}
+		}
+		done <- r
+	}()
+	r.result, r.err = t.Call(ctx, call.Args)
+	returned = true
+}
+
+func timedOut(def *Definition, timeout time.Duration, cause error) error {
+	if def.Hints.safeToRepeat() {
+		e := Retryf("tool %s: no result within %s; it is safe to call again", def.Name, timeout)
+		e.Cause = cause
+		return e
+	}
+	return &FailedError{
+		Code:    TimedOut,
+		Message: fmt.Sprintf("tool %s: no result within %s; it may have run: check before calling it again", def.Name, timeout),
+		Cause:   cause,
+	}
+}
+
+// finish bounds a result.
+func finish(out *Outcome, def *Definition, o options, r *Result) {
+	limit := o.maxResult
+	if def.MaxResult > 0 {
+		limit = def.MaxResult
+	}
+	bounded, err := bound(def.Name, r, limit)
+	if err != nil {
+		classify(out, err)
+		return
+	}
+	out.Kind, out.Result = OK, bounded
+}
+
+// classify fills in the outcome of a call that returned an error.
+func classify(out *Outcome, err error) {
+	var (
+		retry   *RetryError
+		failed  *FailedError
+		pending *PendingError
+		panicky *PanicError
+	)
+	out.Err = err
+	switch {
+	case errors.As(err, &retry) && retry != nil:
+		out.Kind, out.Reason, out.Message = Retry, retryReason(retry), clip(retry.Message, maxMessage)
+	case errors.As(err, &failed) && failed != nil:
+		out.Kind, out.Reason, out.Message = Failed, string(failed.Code), clip(failed.Message, maxMessage)
+		if failed.Code == "" {
+			out.Reason = string(ToolFailed)
+		}
+	case errors.As(err, &pending) && pending != nil:
+		out.Kind, out.Reason = Pending, string(pending.Kind)
+	case errors.As(err, &panicky) && panicky != nil:
+		fail(out, "panic", err)
+	default:
+		fail(out, "tool_error", err)
+	}
+}
+
+func retryReason(e *RetryError) string {
+	switch {
+	case len(e.Issues) > 0:
+		return "invalid_arguments"
+	case errors.Is(e.Cause, context.DeadlineExceeded):
+		return "timeout"
+	default:
+		return "tool_retry"
+	}
+}
+
+// fail makes an outcome fatal. The model sees a reference, by which the host
+// finds the error in its log, and nothing of the error itself.
+func fail(out *Outcome, reason string, err error) {
+	ref := make([]byte, 4)
+	_, _ = rand.Read(ref) // never fails, says crypto/rand
+	out.Kind, out.Reason, out.Err = Fatal, reason, err
+	out.Message = fmt.Sprintf("tool %s failed (ref %s)", out.Name, hex.EncodeToString(ref))
+}

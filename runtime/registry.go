@@ -1,0 +1,236 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Registry is the toolsets of a program, gathered once. It is safe for
+// concurrent use; each agent run has a [Run] of its own.
+type Registry struct {
+	toolsets []Toolset
+	opened   lifecycle
+}
+
+// NewRegistry makes a registry of toolsets, whose order is the order in which
+// a model sees their tools. It opens nothing: toolsets below which there is no
+// [Opener] are listed here, so that a name that is not valid, or that two
+// tools share but for case, is an error now; the others are checked at the
+// first step.
+func NewRegistry(toolsets ...Toolset) (*Registry, error) {
+	r := &Registry{toolsets: slices.Clone(toolsets)}
+	ids := make(map[string]bool, len(toolsets))
+	var closed []Toolset
+	for i, ts := range r.toolsets {
+		if ts == nil {
+			return nil, fmt.Errorf("toolset %d is nil: leave it out", i+1)
+		}
+		if id, ok := ts.(Identified); ok {
+			if ids[id.ID()] {
+				return nil, fmt.Errorf("two toolsets have the ID %q: give each one of its own", id.ID())
+			}
+			ids[id.ID()] = true
+		}
+		if _, opens := As[Opener](ts); !opens {
+			closed = append(closed, ts)
+		}
+	}
+	if _, err := list(context.Background(), closed); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Open opens every [Opener] that isn't open, in order. Run.Step does it too, so
+// calling Open is a matter of when errors are seen. If one fails, those opened
+// by this call are closed again, in reverse, and the next use tries again.
+func (r *Registry) Open(ctx context.Context) error {
+	return r.opened.open(ctx, r.toolsets)
+}
+
+// Close closes what Open opened, in reverse order. It may be called twice.
+func (r *Registry) Close() error {
+	return r.opened.close()
+}
+
+// Instructions returns the texts of all [Instructor] toolsets for the system
+// prompt: static ones first, each group in registry order.
+func (r *Registry) Instructions(ctx context.Context) ([]Instruction, error) {
+	const most = 16 << 10
+	var static, dynamic []Instruction
+	for _, ts := range r.toolsets {
+		in, ok := As[Instructor](ts)
+		if !ok {
+			continue
+		}
+		texts, err := in.Instructions(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("toolset %s: instructions: %w", ownerName(ts), err)
+		}
+		for _, text := range texts {
+			switch {
+			case len(text.Text) > most:
+				return nil, fmt.Errorf("toolset %s: an instruction has %d bytes, the limit is %d", ownerName(ts), len(text.Text), most)
+			case text.Dynamic:
+				dynamic = append(dynamic, text)
+			default:
+				static = append(static, text)
+			}
+		}
+	}
+	return append(static, dynamic...), nil
+}
+
+// A listing is the tools of one step.
+type listing struct {
+	tools  []Tool
+	owners []Toolset      // of tools, by index
+	byName map[string]int // folded name to index
+}
+
+// list asks every toolset for its tools and checks what they are called.
+func list(ctx context.Context, toolsets []Toolset) (*listing, error) {
+	l := &listing{}
+	for _, ts := range toolsets {
+		tools, err := ts.Tools(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("toolset %s: %w", ownerName(ts), err)
+		}
+		if l.tools == nil {
+			l.grow(len(tools))
+		}
+		for _, t := range tools {
+			if err := l.add(ts, t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return l, nil
+}
+
+func (l *listing) grow(n int) {
+	l.tools = make([]Tool, 0, n)
+	l.owners = make([]Toolset, 0, n)
+	l.byName = make(map[string]int, n)
+}
+
+func (l *listing) add(ts Toolset, t Tool) error {
+	if t == nil {
+		return fmt.Errorf("toolset %s: a tool is nil", ownerName(ts))
+	}
+	def := t.Definition()
+	if err := def.check(); err != nil {
+		return fmt.Errorf("toolset %s: %w", ownerName(ts), err)
+	}
+	folded := strings.ToLower(def.Name)
+	if i, taken := l.byName[folded]; taken {
+		return fmt.Errorf("tool %s of %s and tool %s of %s have the same name: use wrap.Prefix or wrap.Rename on one",
+			l.tools[i].Definition().Name, ownerName(l.owners[i]), def.Name, ownerName(ts))
+	}
+	hashed, err := def.withHash()
+	if err != nil {
+		return fmt.Errorf("toolset %s: %w", ownerName(ts), err)
+	}
+	if hashed != def {
+		t = described{Tool: t, definition: hashed}
+	}
+	l.byName[folded] = len(l.tools)
+	l.tools = append(l.tools, t)
+	l.owners = append(l.owners, ts)
+	return nil
+}
+
+// find returns the tool with exactly that name.
+func (l *listing) find(name string) (Tool, bool) {
+	i, ok := l.byName[strings.ToLower(name)]
+	if !ok || l.tools[i].Definition().Name != name {
+		return nil, false
+	}
+	return l.tools[i], true
+}
+
+func (l *listing) names() []string {
+	names := make([]string, len(l.tools))
+	for i, t := range l.tools {
+		names[i] = t.Definition().Name
+	}
+	slices.Sort(names)
+	return names
+}
+
+// described is a tool with a definition that the registry filled in.
+type described struct {
+	Tool
+	definition *Definition
+}
+
+func (d described) Definition() *Definition { return d.definition }
+func (d described) Unwrap() Tool            { return d.Tool }
+
+// lifecycle keeps what is open.
+type lifecycle struct {
+	mu     sync.Mutex
+	isOpen map[Opener]bool
+	order  []Opener
+}
+
+func (l *lifecycle) open(ctx context.Context, toolsets []Toolset) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := len(l.order)
+	for _, ts := range toolsets {
+		if err := l.openBelow(ctx, ts); err != nil {
+			return errors.Join(err, l.closeDownTo(before))
+		}
+	}
+	return nil
+}
+
+// openBelow opens the openers of ts, inner ones first: a wrapper that opens
+// something may need what it wraps.
+func (l *lifecycle) openBelow(ctx context.Context, ts Toolset) error {
+	if w, ok := ts.(ToolsetWrapper); ok {
+		for _, inner := range w.Unwrap() {
+			if err := l.openBelow(ctx, inner); err != nil {
+				return err
+			}
+		}
+	}
+	o, ok := ts.(Opener)
+	if !ok || l.isOpen[o] {
+		return nil
+	}
+	if err := o.Open(ctx); err != nil {
+		return fmt.Errorf("toolset %s: open: %w", ownerName(ts), err)
+	}
+	if l.isOpen == nil {
+		l.isOpen = make(map[Opener]bool)
+	}
+	l.isOpen[o] = true
+	l.order = append(l.order, o)
+	return nil
+}
+
+func (l *lifecycle) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closeDownTo(0)
+}
+
+func (l *lifecycle) closeDownTo(n int) error {
+	var errs []error
+	for len(l.order) > n {
+		last := l.order[len(l.order)-1]
+		l.order = l.order[:len(l.order)-1]
+		delete(l.isOpen, last)
+		if c, ok := last.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
