@@ -1,0 +1,252 @@
+// Package gen turns Go methods into typed tools: the generator as a library.
+//
+// It is a pipeline. Every stage takes the value of the one before and returns
+// its own with a list of diagnostics, so that one run shows every problem:
+//
+//	config.Load ─► *config.File
+//	load.Packages ─► *load.Program       names, syntax, types
+//	discover.Find ─► []*discover.Hook    what is exposed, and by what
+//	build.Model ─► []*model.Package      plain data: what is emitted
+//	emit ─► []File                       Go
+//
+// [Generate] is pure: it reads and writes nothing. [Apply], [Check] and [Diff]
+// act on its result.
+package gen
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/toolgen/toolgen/gen/internal/build"
+	"github.com/toolgen/toolgen/gen/internal/config"
+	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/discover"
+	"github.com/toolgen/toolgen/gen/internal/emit"
+	"github.com/toolgen/toolgen/gen/internal/load"
+	"github.com/toolgen/toolgen/gen/internal/model"
+	"github.com/toolgen/toolgen/gen/internal/output"
+)
+
+// Options says what to generate. The zero value is the whole module around the
+// working folder.
+type Options struct {
+	Dir      string   // "": the working folder
+	Config   string   // path of toolgen.yaml; "": found from Dir up to the module's root
+	Patterns []string // folders, ./... included; none: the whole module
+	Tags     []string // build tags
+	Env      []string // nil: the process's
+	Overlay  map[string][]byte
+}
+
+// A Diagnostic is one thing to tell, with its place. Files are named relative
+// to Options.Dir where they are below it.
+type Diagnostic = diag.Diagnostic
+
+// A File is one generated file.
+type File struct {
+	Path string // absolute
+	Data []byte // nil: the file is to be deleted, since its hooks are gone
+}
+
+// A Tool is what a run knows of one tool, for listings.
+type Tool struct {
+	Name    string
+	Hook    string // package.Type.Method
+	Hints   []string
+	Input   int // bytes of the input schema
+	Context bool
+}
+
+// A Result is what a run generated. With an error among the diagnostics there
+// are no files.
+type Result struct {
+	Files       []File
+	Model       []byte // JSON of the packages and registries, for tests and tools
+	Tools       []Tool
+	Diagnostics []Diagnostic
+
+	dir      string
+	packages map[string]string // by file: the package that its folder must hold
+}
+
+// Generate runs the pipeline. What is wrong with the input is in the result's
+// diagnostics; the error is I/O or cancellation.
+func Generate(ctx context.Context, o Options) (*Result, error) {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	file, diags, err := loadConfig(dir, o.Config)
+	if err != nil {
+		return nil, err
+	}
+	program, found, err := load.Packages(ctx, load.Options{
+		Dir: dir, Patterns: o.Patterns, Extra: extra(file), Tags: o.Tags, Env: o.Env, Overlay: o.Overlay,
+		Base: filepath.Dir(file.Path), Header: emit.Header,
+	})
+	if err != nil {
+		return nil, err
+	}
+	diags = append(diags, found...)
+	hooks, found := discover.Find(program, file)
+	diags = append(diags, found...)
+	packages, registries, found := build.Model(program, file, hooks)
+	diags = append(diags, found...)
+	result := &Result{Diagnostics: diags.Sorted(dir), Tools: tools(packages), dir: dir}
+	if diags.HasErrors() {
+		return result, nil
+	}
+	if err := result.emit(program, packages, registries); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// emit writes the files of a run. A run over a part of the module leaves the
+// registries, and files whose hooks are gone, alone.
+func (r *Result) emit(program *load.Program, packages []*model.Package, registries []*model.Registry) error {
+	r.packages = make(map[string]string)
+	add := func(f emit.File, name string, err error) error {
+		r.Files = append(r.Files, File(f))
+		r.packages[f.Path] = name
+		return err
+	}
+	for _, p := range packages {
+		f, err := emit.Package(p)
+		if err := add(f, p.Name, err); err != nil {
+			return err
+		}
+	}
+	if program.Whole {
+		for _, reg := range registries {
+			f, err := emit.Registry(reg, program.Names())
+			if err := add(f, reg.Name, err); err != nil {
+				return err
+			}
+		}
+		for _, path := range program.Generated() {
+			if _, still := r.packages[path]; !still {
+				r.Files = append(r.Files, File{Path: path})
+			}
+		}
+	}
+	var err error
+	r.Model, err = json.MarshalIndent(map[string]any{"packages": packages, "registries": registries}, "", "  ")
+	return err
+}
+
+func loadConfig(dir, path string) (*config.File, diag.List, error) {
+	if path == "" {
+		root, err := load.ModuleRoot(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		if path = config.Find(dir, root); path == "" {
+			return &config.File{Path: filepath.Join(root, config.FileName)}, nil, nil
+		}
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return config.Load(path)
+}
+
+// extra lists the packages that toolgen.yaml names.
+func extra(file *config.File) []load.Extra {
+	var out []load.Extra
+	for _, p := range file.Packages {
+		if p.Path.Value != "" {
+			out = append(out, load.Extra{Path: p.Path.Value, Pos: p.Path.Pos})
+		}
+	}
+	return out
+}
+
+func tools(packages []*model.Package) []Tool {
+	var out []Tool
+	for _, p := range packages {
+		for _, ts := range p.Toolsets {
+			for _, t := range ts.Tools {
+				out = append(out, Tool{
+					Name: t.Name, Hook: fmt.Sprintf("%s.%s.%s", p.Source, ts.Name, t.Method), Hints: hintNames(t.Hints), Input: len(t.Input), Context: t.Context,
+				})
+			}
+		}
+	}
+	return out
+}
+
+func hintNames(h model.Hints) []string {
+	var out []string
+	for _, hint := range []struct {
+		value *bool
+		name  string
+	}{{h.ReadOnly, "readonly"}, {h.Destructive, "destructive"}, {h.Idempotent, "idempotent"}} {
+		if hint.value != nil && *hint.value {
+			out = append(out, hint.name)
+		}
+	}
+	if h.OpenWorld != nil && !*h.OpenWorld {
+		out = append(out, "closedworld")
+	}
+	return out
+}
+
+// A Change is a file that differs from what was generated.
+type Change = output.Change
+
+// Apply makes the files on disk those of the result: all of them, or, with an
+// error, none. Files that are equal are not touched.
+func Apply(ctx context.Context, r *Result) ([]Change, error) {
+	changes, err := Check(r)
+	if err != nil {
+		return nil, err
+	}
+	return changes, output.Apply(ctx, changes)
+}
+
+// Check returns what Apply would change.
+func Check(r *Result) ([]Change, error) {
+	files := make([]output.File, len(r.Files))
+	for i, f := range r.Files {
+		files[i] = output.File{Path: f.Path, Data: f.Data, Package: r.packages[f.Path]}
+	}
+	changes, diags, err := output.Plan(files, emit.Header)
+	if err != nil {
+		return nil, err
+	}
+	if diags.HasErrors() {
+		return nil, &InTheWayError{Diagnostics: diags.Sorted(r.dir)}
+	}
+	return changes, nil
+}
+
+// Diff returns what Apply would change as a unified diff.
+func Diff(r *Result) (string, error) {
+	changes, err := Check(r)
+	if err != nil {
+		return "", err
+	}
+	return output.Diff(changes, r.Rel), nil
+}
+
+// Rel names a file relative to where the run was.
+func (r *Result) Rel(path string) string {
+	if rel, err := filepath.Rel(r.dir, path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// InTheWayError says that files which toolgen didn't write are where output
+// goes.
+type InTheWayError struct {
+	Diagnostics []Diagnostic
+}
+
+func (e *InTheWayError) Error() string {
+	return e.Diagnostics[0].String()
+}

@@ -1,0 +1,202 @@
+package build
+
+import (
+	"go/ast"
+	"go/doc/comment"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/toolgen/toolgen/gen/internal/config"
+	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/directive"
+	"github.com/toolgen/toolgen/gen/internal/discover"
+	"github.com/toolgen/toolgen/gen/internal/doccomment"
+	"github.com/toolgen/toolgen/gen/internal/load"
+)
+
+type configText = config.Text
+
+// prose decides what a model reads of the tool and its parameters.
+func (t *toolBuilder) prose() {
+	t.doc = doccomment.Parse(doccomment.Text(t.hook.Doc), t.hook.Method.Name(), t.link)
+	t.tool.Description = t.doc.Text
+	if t.hook.Settings.Description == "summary" {
+		t.tool.Description = t.doc.Summary()
+	}
+	if given, ok := t.given("description", 0); ok {
+		t.tool.Description = given
+	}
+	if given, ok := t.given("title", -1); ok {
+		t.tool.Title = given
+	}
+	t.readTexts()
+	if t.tool.Description == "" {
+		t.diags.Warnf(t.hook.Pos, diag.NoDescription, "write a doc comment", "tool %s has no description", t.tool.Name)
+	}
+	if t.doc.Deprecated != "" {
+		t.diags.Warnf(t.hook.Pos, diag.DeprecatedHook, "expose its successor", "tool %s: method %s is deprecated: %s", t.tool.Name, t.hook.Method.Name(), t.doc.Deprecated)
+	}
+	t.checkText(t.hook.Pos, "description", t.tool.Description)
+}
+
+// given returns a text that the directive expose or toolgen.yaml sets. Both
+// with two values is an error.
+func (t *toolBuilder) given(key string, positional int) (string, bool) {
+	var fromDirective, fromYAML text
+	if d := t.hook.Directive("expose"); d != nil {
+		if arg, ok := d.Value(key); ok {
+			fromDirective = text{arg.Value, arg.Pos}
+		}
+		if words := d.Positional(); positional >= 0 && len(words) > positional {
+			fromDirective = text{words[positional].Value, words[positional].Pos}
+		}
+	}
+	if c := t.hook.Config; c != nil {
+		set := c.Description
+		if key == "title" {
+			set = c.Title
+		}
+		if set.IsSet() {
+			fromYAML = text{set.Value, set.Pos}
+		}
+	}
+	if fromDirective.pos.IsValid() && fromYAML.pos.IsValid() && fromDirective.value != fromYAML.value {
+		t.errorf(fromDirective.pos, diag.Conflict, "drop one", "its %s is set here and in toolgen.yaml", key)
+		t.diags.Relate(fromYAML.pos, "the other place")
+	}
+	if fromYAML.pos.IsValid() {
+		return fromYAML.value, true
+	}
+	return fromDirective.value, fromDirective.pos.IsValid()
+}
+
+// readTexts gathers what directives and toolgen.yaml say of parameters.
+func (t *toolBuilder) readTexts() {
+	t.texts = make(map[string]text)
+	set := func(name string, value text) {
+		if first, twice := t.texts[name]; twice && first.value != value.value {
+			t.errorf(value.pos, diag.TextTwice, "drop one", "parameter %s is described twice", name)
+			t.diags.Relate(first.pos, "the other place")
+			return
+		}
+		t.texts[name] = value
+		t.checkText(value.pos, "parameter "+name, value.value)
+	}
+	for _, d := range t.hook.Directives {
+		if d.Name != "param" {
+			continue
+		}
+		words := d.Positional()
+		if len(words) < 2 {
+			t.errorf(words[0].Pos, diag.DirectiveArgument, `write //toolgen:param NAME "prose"`, "param %s says nothing", words[0].Value)
+			continue
+		}
+		set(words[0].Value, text{words[1].Value, words[0].Pos})
+	}
+	if c := t.hook.Config; c != nil {
+		for _, p := range c.Params {
+			if p.Description.IsSet() {
+				set(p.Name.Value, text{p.Description.Value, p.Description.Pos})
+			}
+		}
+	}
+	for _, p := range t.doc.Params {
+		if first, _, _ := strings.Cut(p.Name, "."); !slices.Contains(t.paramNames(), first) {
+			t.diags.Warnf(t.hook.Pos, diag.TextUnknown, hintNear(first, t.paramNames()), "tool %s: the doc comment describes a parameter %s that isn't there", t.tool.Name, p.Name)
+		} else if _, given := t.texts[p.Name]; !given && strings.Contains(p.Name, ".") {
+			t.texts[p.Name] = text{p.Text, t.hook.Pos}
+		}
+	}
+}
+
+// paramText returns the description of a parameter: directive or yaml, then
+// the doc comment's section, then the comments in the parameter list.
+func (t *toolBuilder) paramText(goName, name string) string {
+	if text, ok := t.texts[goName]; ok {
+		return text.value
+	}
+	for _, n := range []string{goName, name} {
+		if text, ok := t.doc.Param(n); ok {
+			return text
+		}
+	}
+	return t.listComment(goName)
+}
+
+// listComment returns the comment above a parameter in its list, else the one
+// after it on its line.
+func (t *toolBuilder) listComment(name string) string {
+	if t.hook.Func == nil {
+		return ""
+	}
+	fset := t.program.Fset
+	for _, f := range t.hook.Func.Params.List {
+		for _, id := range f.Names {
+			if id.Name != name {
+				continue
+			}
+			line := fset.Position(id.Pos()).Line
+			for _, above := range []bool{true, false} {
+				for _, c := range t.hook.Params {
+					start, end := fset.Position(c.Pos()).Line, fset.Position(c.End()).Line
+					if above && end == line-1 && ownLine(fset.Position(c.Pos()).Column, fset.Position(f.Pos()).Column) || !above && start == line && c.Pos() > id.Pos() {
+						return t.commentText(c, name)
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// ownLine tells a comment above a parameter from one that trails the line
+// before: the former begins no further right than the parameter.
+func ownLine(comment, param int) bool { return comment <= param }
+
+func (t *toolBuilder) commentText(c *ast.CommentGroup, name string) string {
+	found, diags := directive.Parse(t.program.Fset, directive.Parameters, c)
+	t.diags = append(t.diags, diags...)
+	for _, d := range found {
+		if words := d.Positional(); len(words) > 0 {
+			return words[0].Value
+		}
+	}
+	return doccomment.Parse(c.Text(), name, nil).Text
+}
+
+// checkText refuses characters that a person doesn't see and a model does.
+func (t *toolBuilder) checkText(pos diag.Position, what, text string) {
+	for _, r := range text {
+		control := unicode.IsControl(r) && r != '\n' && r != '\t'
+		if control || unicode.Is(unicode.Cf, r) && r != 0x200D {
+			t.errorf(pos, diag.TextHidden, "remove it", "its %s has the invisible character %U", what, r)
+			return
+		}
+	}
+}
+
+// linkTargets maps methods to tool names, so that a link to a method becomes
+// the name by which the model can call it.
+func linkTargets(p *load.Program, hooks []*discover.Hook) map[string]string {
+	b := &builder{program: p}
+	out := make(map[string]string, len(hooks))
+	for _, h := range hooks {
+		out[h.Receiver.Package.Path+"."+h.Receiver.Name.Name()+"."+h.Method.Name()] = b.toolName(h)
+	}
+	return out
+}
+
+// link returns the tool name for [Desk.Cancel], or [Cancel] of the same
+// receiver; "" leaves a link as it is written.
+func (t *toolBuilder) link(l *comment.DocLink) string {
+	recv := l.Recv
+	if recv == "" {
+		recv = t.hook.Receiver.Name.Name()
+	}
+	pkg := l.ImportPath
+	if pkg == "" {
+		pkg = t.hook.Receiver.Package.Path
+	}
+	return t.linked[pkg+"."+recv+"."+l.Name]
+}

@@ -1,0 +1,110 @@
+// Package config reads toolgen.yaml: which packages that aren't yours have
+// hooks, where output goes, and what holds for all tools.
+//
+// It is strict: an unknown key, a key twice, a value of another type, a second
+// document and an anchor are errors, and every value knows its line and column
+// for the errors of the stages that use it.
+package config
+
+import (
+	"time"
+
+	"github.com/toolgen/toolgen/gen/internal/diag"
+)
+
+// FileName is what the file is called.
+const FileName = "toolgen.yaml"
+
+// A File is what toolgen.yaml says. The zero value is that of no file.
+type File struct {
+	Path       string // absolute; "": there is none
+	Registries []Registry
+	Defaults   Settings
+	Packages   []Package
+}
+
+// Text is a string with its place.
+type Text struct {
+	Value string
+	Pos   diag.Position
+}
+
+// IsSet reports whether the file has it.
+func (t Text) IsSet() bool { return t.Pos.IsValid() }
+
+// A Registry is a generated package that gathers toolsets.
+type Registry struct {
+	Output   Text   // folder, relative to the file
+	Package  Text   // unset: base of Output
+	Packages []Text // paths of the hook packages; none: all
+	Pos      diag.Position
+}
+
+// Settings hold for a file, package, type or method: the innermost wins. A
+// zero field says nothing.
+type Settings struct {
+	Description       string // full or summary
+	FieldNames        string // json or snake
+	UnsupportedFields string // error or omit
+	Timeout           time.Duration
+	MaxArgs           int // bytes
+	MaxResult         int // bytes
+}
+
+// Over returns the settings of s, and those of outer where s says nothing.
+func (s Settings) Over(outer Settings) Settings {
+	return Settings{
+		Description:       or(s.Description, outer.Description),
+		FieldNames:        or(s.FieldNames, outer.FieldNames),
+		UnsupportedFields: or(s.UnsupportedFields, outer.UnsupportedFields),
+		Timeout:           or(s.Timeout, outer.Timeout),
+		MaxArgs:           or(s.MaxArgs, outer.MaxArgs),
+		MaxResult:         or(s.MaxResult, outer.MaxResult),
+	}
+}
+
+func or[T comparable](a, b T) T {
+	var zero T
+	if a != zero {
+		return a
+	}
+	return b
+}
+
+// A Package is one hook package.
+type Package struct {
+	Path     Text // import path, or ./folder for one of this module
+	Output   Text // folder, relative to the file; unset: beside the hooks
+	Package  Text // name of the generated package; unset: base of Output
+	Prefix   Text // of tool names; unset: the package's name; set and empty: none
+	Settings Settings
+	Types    []Type
+}
+
+// A Type is a receiver with hooks.
+type Type struct {
+	Name     Text
+	Settings Settings
+	Methods  []Method
+}
+
+// A Method is one hook.
+type Method struct {
+	Method      Text // Go name
+	Name        Text // of the tool, whole
+	Title       Text
+	Description Text
+	Hints       []Text // names of hint directives
+	Sequential  bool
+	Retry       []Text // names of error variables
+	Failed      []Text
+	Params      []Param
+	Settings    Settings
+}
+
+// A Param is what the file says of a parameter or a field of one.
+type Param struct {
+	Name        Text // dots reach into a struct
+	Description Text
+	Hide        bool
+}

@@ -1,0 +1,265 @@
+// Package load finds the packages with hooks and gives their syntax and types
+// at a small part of what a plain load costs.
+//
+// It goes in two steps, each one call of go/packages for the whole run. A scan
+// of bytes finds the folders that carry a directive. The first call gets names,
+// files and imports of those and of the packages that toolgen.yaml names: it
+// compiles nothing. Packages of the main modules are type-checked from their
+// source, function bodies left out. All others come from export data, which the
+// second call gets for the packages outside the main modules that hook packages
+// import directly; the go command has it in its cache after any build.
+//
+// So nothing of the user's is compiled, and a package whose generated output is
+// missing, or which doesn't compile for another reason, loads all the same. Its
+// errors matter only where they touch a hook.
+package load
+
+import (
+	"context"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/toolgen/toolgen/gen/internal/diag"
+)
+
+// Options says what to load.
+type Options struct {
+	Dir      string   // where the go command runs; absolute
+	Patterns []string // folders: ./..., ./orders, or import paths of the main module; none: all of the module
+	Extra    []Extra  // packages that are named whether or not they carry a directive
+	Tags     []string
+	Env      []string // nil: the process's
+	Overlay  map[string][]byte
+	Base     string // folder to which ./ paths of Extra are relative; "": Dir
+	Header   string // first line of generated files, which have no hooks
+}
+
+// Extra is a package that toolgen.yaml names.
+type Extra struct {
+	Path string
+	Pos  diag.Position
+}
+
+// A Program is what was loaded.
+type Program struct {
+	Fset       *token.FileSet
+	ModuleDir  string
+	ModulePath string
+	Whole      bool // the run is over the whole module
+
+	packages map[string]*Package // by import path, everything that was listed
+	hooks    []*Package
+	importer *importer
+	overlay  map[string][]byte
+	stray    []StrayFile
+
+	base      string
+	header    []byte
+	generated []string
+
+	mu    sync.Mutex
+	files map[string]*sourceFile // parsed, by name
+}
+
+// A Package is one package of the program.
+type Package struct {
+	Path, Name string
+	Dir        string
+	Source     bool // of a main module: type-checked from source
+	Files      []*ast.File
+	Types      *types.Package
+	Errors     []types.Error // of type-checking
+
+	program  *Program
+	goFiles  []string
+	compiled []string
+	imports  []string
+}
+
+// A StrayFile is one with a directive that no build of the package sees.
+type StrayFile struct {
+	Path string
+	Test bool // by its name; else its build constraints leave it out
+	File *ast.File
+}
+
+// Packages loads. The error is I/O or cancellation.
+func Packages(ctx context.Context, o Options) (*Program, diag.List, error) {
+	root, modulePath, err := module(o.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &Program{
+		Fset: token.NewFileSet(), ModuleDir: root, ModulePath: modulePath, Whole: len(o.Patterns) == 0,
+		packages: make(map[string]*Package), files: make(map[string]*sourceFile), overlay: o.Overlay, header: []byte(o.Header), base: o.Base,
+	}
+	marked, err := p.scan(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	var diags diag.List
+	roots, err := p.list(ctx, o, marked, &diags)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.importer = &importer{program: p, checked: make(map[string]*types.Package)}
+	if err := p.exports(ctx, o, roots, &diags); err != nil {
+		return nil, nil, err
+	}
+	p.check(roots, &diags)
+	return p, diags, ctx.Err()
+}
+
+// module finds the module that dir is in.
+func module(dir string) (root, path string, err error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		src, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		if err == nil {
+			for line := range strings.Lines(string(src)) {
+				if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module"); ok {
+					return at, strings.Trim(strings.TrimSpace(rest), `"`), nil
+				}
+			}
+			return "", "", fmt.Errorf("%s has no module line", filepath.Join(at, "go.mod"))
+		}
+		if filepath.Dir(at) == at {
+			return "", "", fmt.Errorf("%s is not in a Go module: run go mod init", dir)
+		}
+	}
+}
+
+// list is the first call: names, files and imports of everything.
+func (p *Program) list(ctx context.Context, o Options, marked []string, diags *diag.List) ([]*Package, error) {
+	patterns := slices.Clone(marked)
+	for _, e := range o.Extra {
+		patterns = append(patterns, p.ImportPath(e.Path))
+	}
+	if len(patterns) == 0 {
+		return nil, nil
+	}
+	cfg := p.config(ctx, o)
+	cfg.Mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedModule
+	listed, err := packages.Load(cfg, patterns...)
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	packages.Visit(listed, nil, func(pkg *packages.Package) { p.add(pkg) })
+	var roots []*Package
+	for _, pkg := range listed {
+		if len(pkg.GoFiles) == 0 && len(pkg.CompiledGoFiles) == 0 {
+			p.notLoaded(pkg, o, diags)
+			continue
+		}
+		roots = append(roots, p.packages[pkg.PkgPath])
+	}
+	slices.SortFunc(roots, func(a, b *Package) int { return strings.Compare(a.Path, b.Path) })
+	p.hooks = slices.Compact(roots)
+	return p.hooks, nil
+}
+
+func (p *Program) config(ctx context.Context, o Options) *packages.Config {
+	cfg := &packages.Config{Context: ctx, Dir: o.Dir, Env: o.Env, Overlay: o.Overlay}
+	if len(o.Tags) > 0 {
+		cfg.BuildFlags = []string{"-tags=" + strings.Join(o.Tags, ",")}
+	}
+	return cfg
+}
+
+func (p *Program) add(pkg *packages.Package) {
+	q := &Package{
+		Path: pkg.PkgPath, Name: pkg.Name, program: p, Dir: pkg.Dir, goFiles: pkg.GoFiles, compiled: pkg.CompiledGoFiles,
+		Source: pkg.Module != nil && pkg.Module.Main,
+	}
+	for path := range pkg.Imports {
+		q.imports = append(q.imports, path)
+	}
+	slices.Sort(q.imports)
+	p.packages[pkg.PkgPath] = q
+}
+
+// notLoaded reports a package without files.
+func (p *Program) notLoaded(pkg *packages.Package, o Options, diags *diag.List) {
+	pos := diag.Position{}
+	for _, e := range o.Extra {
+		if p.ImportPath(e.Path) == pkg.PkgPath {
+			pos = e.Pos
+		}
+	}
+	why, hint := "no Go files", "check the path and the build tags"
+	for _, e := range pkg.Errors {
+		why = strings.TrimSpace(firstLine(e.Msg))
+	}
+	if strings.Contains(why, "no required module provides") || strings.Contains(why, "is not in std") {
+		why, hint = "no module in go.mod provides it", "run go get "+pkg.PkgPath
+	}
+	diags.Errorf(pos, diag.NotLoaded, hint, "package %s can't be loaded: %s", pkg.PkgPath, why)
+}
+
+func firstLine(s string) string {
+	first, _, _ := strings.Cut(s, "\n")
+	return first
+}
+
+// Hooks returns the packages that may have hooks, sorted by path.
+func (p *Program) Hooks() []*Package { return p.hooks }
+
+// Package returns a package by its path, or by ./folder of the main module.
+func (p *Program) Package(path string) *Package {
+	return p.packages[p.ImportPath(path)]
+}
+
+// ImportPath returns the import path of ./folder, and any other path as it is.
+func (p *Program) ImportPath(path string) string {
+	if path != "." && path != ".." && !strings.HasPrefix(path, "./") && !strings.HasPrefix(path, "../") {
+		return path
+	}
+	rel, err := filepath.Rel(p.ModuleDir, filepath.Join(p.base, filepath.FromSlash(path)))
+	if err != nil {
+		return path
+	}
+	return strings.TrimSuffix(p.ModulePath+"/"+filepath.ToSlash(rel), "/.")
+}
+
+// Generated returns the generated files that the scan came by.
+func (p *Program) Generated() []string { return p.generated }
+
+// Stray returns files with directives that the build doesn't see.
+func (p *Program) Stray() []StrayFile { return p.stray }
+
+// HasImport reports whether the package imports path directly.
+func (pkg *Package) HasImport(path string) bool { return slices.Contains(pkg.imports, path) }
+
+// Names returns the names of all packages by import path.
+func (p *Program) Names() map[string]string {
+	out := make(map[string]string, len(p.packages))
+	for path, pkg := range p.packages {
+		out[path] = pkg.Name
+	}
+	return out
+}
+
+// ModuleRoot returns the folder of the module that dir is in.
+func ModuleRoot(dir string) (string, error) {
+	root, _, err := module(dir)
+	return root, err
+}
+
+// ImportNames returns the names of the packages that the package imports.
+func (pkg *Package) ImportNames() []string {
+	var out []string
+	for _, path := range pkg.imports {
+		if p := pkg.program.packages[path]; p != nil {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,274 @@
+package schema
+
+import (
+	"cmp"
+	"encoding/json"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/model"
+)
+
+func (w *Walker) basic(t types.Type, b *types.Basic, at Site) (Value, bool) {
+	number := func(kind model.Kind, bits int, s *jsonschema.Schema) (Value, bool) {
+		return Value{model.Type{Kind: kind, Go: GoType(t), Bits: bits}, s}, true
+	}
+	switch b.Kind() {
+	case types.Bool:
+		return leaf(model.Bool, t, &jsonschema.Schema{Type: "boolean"}), true
+	case types.String:
+		return leaf(model.String, t, &jsonschema.Schema{Type: "string"}), true
+	case types.Int, types.Int64:
+		return number(model.Int, bitsOf(b), &jsonschema.Schema{Type: "integer"})
+	case types.Uint, types.Uint64, types.Uintptr:
+		return number(model.Uint, bitsOf(b), &jsonschema.Schema{Type: "integer", Minimum: "0"})
+	case types.Int8, types.Int16, types.Int32:
+		bits := bitsOf(b)
+		return number(model.Int, bits, &jsonschema.Schema{
+			Type: "integer", Minimum: integer(-(1 << (bits - 1))), Maximum: integer(1<<(bits-1) - 1),
+		})
+	case types.Uint8, types.Uint16, types.Uint32:
+		bits := bitsOf(b)
+		return number(model.Uint, bits, &jsonschema.Schema{Type: "integer", Minimum: "0", Maximum: integer(1<<bits - 1)})
+	case types.Float32, types.Float64:
+		return number(model.Float, bitsOf(b), &jsonschema.Schema{Type: "number"})
+	}
+	w.unsupported(t, at)
+	return Value{}, false
+}
+
+func integer(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
+
+// bitsOf returns the size of a number; 0 is that of the machine.
+func bitsOf(b *types.Basic) int {
+	n, err := strconv.Atoi(strings.TrimLeft(b.Name(), "abcdefghijklmnopqrstuvwxyz"))
+	switch {
+	case b.Kind() == types.Byte:
+		return 8
+	case b.Kind() == types.Int32:
+		return 32 // also rune
+	case err != nil:
+		return 0
+	}
+	return n
+}
+
+// constants makes an enum of a named basic type of which its package declares
+// two or more exported constants. Results are not constrained: a zero value
+// need not be a constant.
+func (w *Walker) constants(n *types.Named, dir Direction) (Value, bool) {
+	b, ok := n.Underlying().(*types.Basic)
+	if !ok || b.Info()&(types.IsString|types.IsInteger) == 0 || dir == Out || n.Obj().Pkg() == nil {
+		return Value{}, false
+	}
+	list := w.constantsOf(n)
+	if len(list) < 2 || w.areFlags(list) {
+		return Value{}, false
+	}
+	c := &model.Codec{Kind: model.Enum, Go: GoType(n), Reads: true}
+	s := &jsonschema.Schema{Type: "string"}
+	if b.Info()&types.IsInteger != 0 {
+		c.Kind, s.Type = model.IntEnum, "integer"
+	}
+	var docs []string
+	for _, k := range list {
+		value, ok := enumValue(c, k.Val())
+		if !ok {
+			continue
+		}
+		s.Enum = append(s.Enum, value)
+		docs = append(docs, w.constantDoc(k, value, c.Kind == model.IntEnum)...)
+	}
+	if len(s.Enum) == 0 {
+		return Value{}, false
+	}
+	s.Description = strings.Join(docs, " ")
+	e := w.entry(n, func() *model.Codec { return c })
+	return Value{model.Type{Kind: c.Kind, Go: c.Go, Codec: e.codec.Name, Bits: bitsOf(b)}, s}, true
+}
+
+// enumValue adds a value to a codec, once.
+func enumValue(c *model.Codec, v constant.Value) (any, bool) {
+	if c.Kind == model.Enum {
+		text := constant.StringVal(v)
+		if slices.Contains(c.Values, text) {
+			return nil, false
+		}
+		c.Values = append(c.Values, text)
+		return text, true
+	}
+	n, exact := constant.Int64Val(v)
+	if !exact || slices.Contains(c.Ints, n) {
+		return nil, false
+	}
+	c.Ints = append(c.Ints, n)
+	return n, true
+}
+
+// constantDoc says what a value means: an integer at least by its name.
+func (w *Walker) constantDoc(k *types.Const, value any, number bool) []string {
+	text := ""
+	if spec, ok := w.program.Decl(k).(*ast.ValueSpec); ok {
+		text = prose(k.Name(), spec.Doc, spec.Comment)
+	}
+	label := strconv.Quote(value2string(value))
+	if number {
+		label = value2string(value)
+		if text == "" {
+			text = k.Name()
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return []string{label + ": " + strings.TrimSuffix(text, ".") + "."}
+}
+
+func value2string(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return strconv.FormatInt(v.(int64), 10) //nolint:forcetypeassert // enumValue made it
+}
+
+// constantsOf returns the exported constants of a type in source order.
+func (w *Walker) constantsOf(n *types.Named) []*types.Const {
+	var out []*types.Const
+	scope := n.Obj().Pkg().Scope()
+	for _, name := range scope.Names() {
+		if k, ok := scope.Lookup(name).(*types.Const); ok && k.Exported() && types.Identical(k.Type(), n) {
+			out = append(out, k)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *types.Const) int {
+		p, q := w.program.Fset.Position(a.Pos()), w.program.Fset.Position(b.Pos())
+		return cmp.Or(cmp.Compare(filepath.Base(p.Filename), filepath.Base(q.Filename)), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
+	})
+	return out
+}
+
+// areFlags recognises bits to be combined: a declaration with 1 << iota, or,
+// where there is no source, powers of two only.
+func (w *Walker) areFlags(list []*types.Const) bool {
+	shifted, powers, read := false, true, false
+	for _, k := range list {
+		if spec, ok := w.program.Decl(k).(*ast.ValueSpec); ok {
+			read = true
+			for _, v := range spec.Values {
+				ast.Inspect(v, func(n ast.Node) bool {
+					b, ok := n.(*ast.BinaryExpr)
+					shifted = shifted || ok && b.Op == token.SHL
+					return true
+				})
+			}
+		}
+		v, exact := constant.Uint64Val(constant.ToInt(k.Val()))
+		powers = powers && exact && v != 0 && v&(v-1) == 0
+	}
+	if read {
+		return shifted
+	}
+	return powers && len(list) > 2
+}
+
+func (w *Walker) elements(t, elem types.Type, kind model.Kind, length int, dir Direction, at Site) (Value, bool) {
+	e := w.entry(t, func() *model.Codec { return &model.Codec{Kind: kind, Go: GoType(t), Len: max(length, 0)} })
+	s := &jsonschema.Schema{Type: "array"}
+	if length >= 0 {
+		n := uint64(length)
+		s.MinItems, s.MaxItems = &n, &n
+	}
+	v, ok := w.Walk(elem, dir, at)
+	if !ok {
+		return Value{}, false
+	}
+	e.codec.Elem, s.Items = &v.Type, v.Schema
+	mark(e.codec, dir)
+	return Value{model.Type{Kind: kind, Go: e.codec.Go, Codec: e.codec.Name}, s}, true
+}
+
+func mark(c *model.Codec, dir Direction) {
+	if dir == In {
+		c.Reads = true
+	} else {
+		c.Writes = true
+	}
+}
+
+func (w *Walker) mapping(t types.Type, u *types.Map, dir Direction, at Site) (Value, bool) {
+	key, ok := types.Unalias(u.Key()).Underlying().(*types.Basic)
+	if !ok || key.Info()&(types.IsString|types.IsInteger) == 0 {
+		w.diags.Errorf(at.Pos, diag.TypeUnsupported, at.Hint, "%s has type %s: keys of a JSON object are strings or integers", at.What, spell(t))
+		return Value{}, false
+	}
+	if !w.nameable(types.Unalias(u.Key()), at) {
+		return Value{}, false
+	}
+	e := w.entry(t, func() *model.Codec { return &model.Codec{Kind: model.Map, Go: GoType(t)} })
+	s := &jsonschema.Schema{Type: "object"}
+	k := model.Type{Kind: model.String, Go: GoType(u.Key()), Bits: bitsOf(key)}
+	if key.Info()&types.IsInteger != 0 {
+		k.Kind = model.Int
+		if key.Info()&types.IsUnsigned != 0 {
+			k.Kind = model.Uint
+		}
+		s.PropertyNames = &jsonschema.Schema{Pattern: "^-?[0-9]+$"}
+	}
+	v, ok := w.Walk(u.Elem(), dir, at)
+	if !ok {
+		return Value{}, false
+	}
+	e.codec.Key, e.codec.Elem, s.AdditionalProperties = &k, &v.Type, v.Schema
+	mark(e.codec, dir)
+	return Value{model.Type{Kind: model.Map, Go: e.codec.Go, Codec: e.codec.Name}, s}, true
+}
+
+// entry returns the entry of a type, made once. Its codec gets a name.
+func (w *Walker) entry(t types.Type, make func() *model.Codec) *entry {
+	key := types.TypeString(t, nil)
+	if e, ok := w.entries[key]; ok {
+		return e
+	}
+	e := &entry{codec: make()}
+	e.codec.Name = w.names.Family(codecName(t), func(name string) []string {
+		return []string{model.ReadFunc(name), model.WriteFunc(name), model.Table(name)}
+	})
+	w.entries[key] = e
+	w.codecs = append(w.codecs, e.codec)
+	return e
+}
+
+// codecName says what a type is called in names of functions and definitions.
+func codecName(t types.Type) string {
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		name := t.Obj().Name()
+		for arg := range t.TypeArgs().Types() {
+			name += "_" + codecName(arg)
+		}
+		return name
+	case *types.Basic:
+		return strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
+	case *types.Pointer:
+		return codecName(t.Elem())
+	case *types.Slice:
+		return codecName(t.Elem()) + "Slice"
+	case *types.Array:
+		return codecName(t.Elem()) + "Array" + strconv.FormatInt(min(t.Len(), math.MaxInt32), 10)
+	case *types.Map:
+		return codecName(t.Elem()) + "Map"
+	case *types.Interface:
+		return "Any"
+	}
+	return "Object"
+}

@@ -1,0 +1,329 @@
+// Package schema walks Go types. One walk of a type yields three things that
+// must agree: its JSON Schema, the plan by which generated code reads or writes
+// it, and the position of whatever can't be sent.
+//
+// Schemas are values of invopop/jsonschema, whose reflector they can be
+// compared with. They differ from it, and what is read differs from
+// encoding/json, on purpose:
+//
+//	any                        {} instead of true
+//	constants of a type        enum; the reflector knows no constants
+//	integers                   minimum and maximum of the Go type
+//	time.Duration              a string like "1h30m" instead of nanoseconds
+//	embedded pointers          their fields are optional
+//	slices and maps in results [] and {} instead of null
+//	property names             exact case, each once, none unknown
+package schema
+
+import (
+	"go/types"
+	"maps"
+	"slices"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/load"
+	"github.com/toolgen/toolgen/gen/internal/model"
+	"github.com/toolgen/toolgen/gen/internal/naming"
+)
+
+// A Direction says whether a type is read from arguments or written as a
+// result.
+type Direction int
+
+// The directions.
+const (
+	In Direction = iota
+	Out
+)
+
+// Options are the choices of toolgen.yaml that a walk depends on.
+type Options struct {
+	SnakeFields bool // fields without a JSON name are snake_case
+	OmitFields  bool // leave out fields that can't be sent
+}
+
+// A Walker walks the types of one generated package, so that tools share the
+// codecs of a type.
+type Walker struct {
+	program *load.Program
+	output  string // import path of the generated package
+	options Options
+	diags   *diag.List
+	names   *naming.Scope
+	entries map[string]*entry // by type
+	codecs  []*model.Codec
+	defs    [2]map[string]*jsonschema.Schema // by direction and name
+}
+
+// An entry is a type that has a codec.
+type entry struct {
+	codec  *model.Codec
+	done   [2]bool // by direction: walked, or being walked
+	failed [2]bool
+}
+
+// New returns a walker for the generated package with that import path. The
+// names are taken for its codecs.
+func New(p *load.Program, output string, names *naming.Scope, diags *diag.List) *Walker {
+	return &Walker{
+		program: p, output: output, diags: diags, names: names, entries: make(map[string]*entry),
+		defs: [2]map[string]*jsonschema.Schema{{}, {}},
+	}
+}
+
+// Use sets the options for the walks that follow.
+func (w *Walker) Use(o Options) { w.options = o }
+
+// A Site is where a type is used, for diagnostics.
+type Site struct {
+	Pos  diag.Position
+	What string // "tool x: parameter opts"
+	Hint string // how to do without it
+}
+
+// A Value is what a walk yields.
+type Value struct {
+	Type   model.Type
+	Schema *jsonschema.Schema
+}
+
+// Walk walks a type. It reports false after it has reported why the type can't
+// be sent.
+func (w *Walker) Walk(t types.Type, dir Direction, at Site) (Value, bool) {
+	t = types.Unalias(t)
+	if !w.nameable(t, at) {
+		return Value{}, false
+	}
+	if v, ok := w.known(t, dir, at); ok {
+		return v, true
+	}
+	if n, ok := t.(*types.Named); ok {
+		if v, ok := w.constants(n, dir); ok {
+			return v, true
+		}
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return w.basic(t, u, at)
+	case *types.Pointer:
+		return w.pointer(t, u, dir, at)
+	case *types.Slice:
+		if isByte(u.Elem()) {
+			return leaf(model.Bytes, t, &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}), true
+		}
+		return w.elements(t, u.Elem(), model.Slice, -1, dir, at)
+	case *types.Array:
+		return w.elements(t, u.Elem(), model.Array, int(u.Len()), dir, at)
+	case *types.Map:
+		return w.mapping(t, u, dir, at)
+	case *types.Struct:
+		return w.structure(t, u, dir, at)
+	case *types.Interface:
+		return w.iface(t, u, dir, at)
+	}
+	w.unsupported(t, at)
+	return Value{}, false
+}
+
+func leaf(kind model.Kind, t types.Type, s *jsonschema.Schema) Value {
+	return Value{model.Type{Kind: kind, Go: GoType(t)}, s}
+}
+
+func isByte(t types.Type) bool {
+	b, ok := types.Unalias(t).(*types.Basic)
+	return ok && b.Kind() == types.Byte
+}
+
+// nameable reports whether generated code can name a type.
+func (w *Walker) nameable(t types.Type, at Site) bool {
+	n, ok := t.(*types.Named)
+	if !ok || n.Obj().Pkg() == nil {
+		return true
+	}
+	switch {
+	case n.Obj().Parent() != n.Obj().Pkg().Scope():
+		w.diags.Errorf(at.Pos, diag.TypeUnexported, at.Hint, "%s has type %s, which is declared in a function", at.What, spell(t))
+	case !n.Obj().Exported():
+		w.diags.Errorf(at.Pos, diag.TypeUnexported, "export it, or "+at.Hint, "%s has type %s, which generated code can't name", at.What, spell(t))
+	case !importable(n.Obj().Pkg().Path(), w.output):
+		w.diags.Errorf(at.Pos, diag.TypeUnexported, at.Hint, "%s has type %s of an internal package, which generated code can't import", at.What, spell(t))
+	default:
+		return true
+	}
+	return false
+}
+
+func (w *Walker) unsupported(t types.Type, at Site) {
+	why := "it can't be sent by a model"
+	switch t.Underlying().(type) {
+	case *types.Signature:
+		why = "functions can't be sent by a model"
+	case *types.Chan:
+		why = "channels can't be sent by a model"
+	case *types.Basic:
+		why = "JSON has no such number"
+	}
+	w.diags.Errorf(at.Pos, diag.TypeUnsupported, at.Hint, "%s has type %s: %s", at.What, spell(t), why)
+}
+
+// spell writes a type for people: package names, not paths.
+func spell(t types.Type) string {
+	return types.TypeString(t, func(p *types.Package) string { return p.Name() })
+}
+
+// known handles the types that have a form of their own.
+func (w *Walker) known(t types.Type, dir Direction, at Site) (Value, bool) {
+	n, ok := t.(*types.Named)
+	if !ok {
+		return Value{}, false
+	}
+	if n.Obj().Pkg() == nil {
+		if n.Obj().Name() == "error" && dir == Out {
+			return leaf(model.Error, t, &jsonschema.Schema{Type: "string"}), true
+		}
+		return Value{}, false
+	}
+	dateTime := &jsonschema.Schema{Type: "string", Format: "date-time"}
+	switch n.Obj().Pkg().Path() + "." + n.Obj().Name() {
+	case "time.Time":
+		return leaf(model.Time, t, dateTime), true
+	case "time.Duration":
+		return leaf(model.Duration, t, &jsonschema.Schema{Type: "string", Description: `A duration like "1h30m" or "250ms".`}), true
+	case "encoding/json.Number":
+		return leaf(model.Number, t, &jsonschema.Schema{Type: "number"}), true
+	case "encoding/json.RawMessage":
+		w.anyValue(dir, at)
+		return leaf(model.Raw, t, &jsonschema.Schema{}), true
+	}
+	switch own := ownForm(n, dir); {
+	case own == model.JSON && embedsTime(n):
+		return leaf(model.JSON, t, dateTime), true
+	case own == model.JSON:
+		w.diags.Notef(at.Pos, diag.TypeOpaqueJSON, "%s has type %s, which encodes itself: its schema accepts anything", at.What, spell(t))
+		return leaf(model.JSON, t, &jsonschema.Schema{}), true
+	case own == model.Text:
+		return leaf(model.Text, t, &jsonschema.Schema{Type: "string"}), true
+	}
+	return Value{}, false
+}
+
+func (w *Walker) anyValue(dir Direction, at Site) {
+	if dir == In {
+		w.diags.Warnf(at.Pos, diag.TypeAny, "name a type, so that the model knows what to send", "%s accepts any value", at.What)
+	}
+}
+
+// ownForm tells whether a type encodes itself, and how.
+func ownForm(n *types.Named, dir Direction) model.Kind {
+	if types.IsInterface(n) {
+		return ""
+	}
+	methods := types.NewMethodSet(types.NewPointer(n))
+	prefix := "Unmarshal"
+	if dir == Out {
+		prefix = "Marshal"
+	}
+	for _, form := range []model.Kind{model.JSON, model.Text} {
+		suffix := "JSON"
+		if form == model.Text {
+			suffix = "Text"
+		}
+		if m := methods.Lookup(nil, prefix+suffix); m != nil && isMarshal(m.Type().(*types.Signature), dir) { //nolint:forcetypeassert // of a method
+			return form
+		}
+	}
+	return ""
+}
+
+// isMarshal recognises func() ([]byte, error) and func([]byte) error.
+func isMarshal(sig *types.Signature, dir Direction) bool {
+	bytes, rest := sig.Results(), sig.Params()
+	if dir == In {
+		bytes, rest = sig.Params(), sig.Results()
+	}
+	if dir == In {
+		return bytes.Len() == 1 && isBytes(bytes.At(0).Type()) && rest.Len() == 1
+	}
+	return bytes.Len() == 2 && isBytes(bytes.At(0).Type()) && rest.Len() == 0
+}
+
+func isBytes(t types.Type) bool {
+	s, ok := types.Unalias(t).(*types.Slice)
+	return ok && isByte(s.Elem())
+}
+
+func embedsTime(n *types.Named) bool {
+	s, ok := n.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for f := range s.Fields() {
+		if f.Embedded() && types.TypeString(f.Type(), nil) == "time.Time" {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Walker) iface(t types.Type, u *types.Interface, dir Direction, at Site) (Value, bool) {
+	switch {
+	case u.NumMethods() == 0 && u.IsMethodSet():
+		w.anyValue(dir, at)
+	case dir == Out:
+		w.diags.Notef(at.Pos, diag.TypeOpaqueResult, "%s has type %s: its schema accepts anything", at.What, spell(t))
+	default:
+		w.diags.Errorf(at.Pos, diag.TypeInterface, at.Hint, "%s has type %s: a model can't choose an implementation of an interface", at.What, spell(t))
+		return Value{}, false
+	}
+	return leaf(model.Any, t, &jsonschema.Schema{}), true
+}
+
+func (w *Walker) pointer(t types.Type, u *types.Pointer, dir Direction, at Site) (Value, bool) {
+	elem, ok := w.Walk(u.Elem(), dir, at)
+	if !ok {
+		return Value{}, false
+	}
+	if elem.Type.Kind == model.Pointer {
+		w.unsupported(t, at)
+		return Value{}, false
+	}
+	return Value{model.Type{Kind: model.Pointer, Go: GoType(t), Elem: &elem.Type}, elem.Schema}, true
+}
+
+// Codecs returns the codecs that the given types reach, sorted by name.
+func (w *Walker) Codecs(roots []model.Type) []model.Codec {
+	reached := make(map[string]bool)
+	var visit func(t *model.Type)
+	visit = func(t *model.Type) {
+		switch {
+		case t == nil:
+		case t.Elem != nil:
+			visit(t.Elem)
+		case t.Codec != "" && !reached[t.Codec]:
+			reached[t.Codec] = true
+			c := w.codec(t.Codec)
+			visit(c.Key)
+			visit(c.Elem)
+			for _, f := range slices.Concat(c.Read, c.Write) {
+				visit(&f.Type)
+			}
+		}
+	}
+	for i := range roots {
+		visit(&roots[i])
+	}
+	var out []model.Codec
+	for _, name := range slices.Sorted(maps.Keys(reached)) {
+		out = append(out, *w.codec(name))
+	}
+	return out
+}
+
+func (w *Walker) codec(name string) *model.Codec {
+	i := slices.IndexFunc(w.codecs, func(c *model.Codec) bool { return c.Name == name })
+	return w.codecs[i]
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,260 @@
+package schema
+
+import (
+	"go/types"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/model"
+	"github.com/toolgen/toolgen/gen/internal/naming"
+)
+
+// structure walks a struct. What it returns refers to a definition, which
+// [Walker.Assemble] puts in its place or under $defs.
+func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site) (Value, bool) {
+	e := w.entry(t, func() *model.Codec { return &model.Codec{Kind: model.Struct, Go: GoType(t)} })
+	v := Value{model.Type{Kind: model.Struct, Go: e.codec.Go, Codec: e.codec.Name}, &jsonschema.Schema{Ref: refPrefix + e.codec.Name}}
+	if e.done[dir] {
+		return v, !e.failed[dir]
+	}
+	e.done[dir] = true
+	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	if dir == In {
+		s.AdditionalProperties = jsonschema.FalseSchema
+	}
+	w.defs[dir][e.codec.Name] = s
+	fields := w.fieldsOf(u, at)
+	ok := true
+	var list []model.Field
+	for _, f := range fields {
+		field, schema, outcome := w.field(f, w.isOwn(t), dir, at)
+		switch outcome {
+		case refused:
+			ok = false
+			continue
+		case leftOut:
+			continue
+		}
+		list = append(list, field)
+		s.Properties.Set(field.Name, schema)
+		if field.Required {
+			s.Required = append(s.Required, field.Name)
+		}
+	}
+	if dir == In {
+		e.codec.Read = list
+	} else {
+		e.codec.Write = list
+	}
+	mark(e.codec, dir)
+	if ok && len(list) == 0 && u.NumFields() > 0 && dir == In {
+		w.diags.Errorf(at.Pos, diag.TypeEmpty, at.Hint, "%s has type %s, which has no field that a model could send", at.What, spell(t))
+		ok = false
+	}
+	e.failed[dir] = !ok
+	return v, ok
+}
+
+// isOwn reports whether a type is declared in the user's own module.
+func (w *Walker) isOwn(t types.Type) bool {
+	n, ok := t.(*types.Named)
+	if !ok || n.Obj().Pkg() == nil {
+		return true
+	}
+	pkg := w.program.Package(n.Obj().Pkg().Path())
+	return pkg != nil && pkg.Source
+}
+
+type outcome int
+
+const (
+	kept outcome = iota
+	leftOut
+	refused
+)
+
+// field walks one field of a struct.
+func (w *Walker) field(f jsonField, own bool, dir Direction, at Site) (model.Field, *jsonschema.Schema, outcome) {
+	site := w.fieldSite(f, own, at)
+	comment := w.fieldComment(f.field)
+	if dir == In && comment.hidden {
+		return model.Field{}, nil, leftOut
+	}
+	required := w.isRequired(f, own)
+	if w.options.OmitFields {
+		if !w.probe(f.field.Type(), dir) {
+			if dir == In && required {
+				w.diags.Errorf(site.Pos, diag.FieldOmitted, site.Hint, "%s has type %s and is required: it can't be left out", site.What, spell(f.field.Type()))
+				return model.Field{}, nil, refused
+			}
+			w.diags.Notef(site.Pos, diag.FieldOmitted, "%s has type %s and is left out", site.What, spell(f.field.Type()))
+			return model.Field{}, nil, leftOut
+		}
+	}
+	if dir == Out && isEmptyStruct(f.field.Type()) {
+		return model.Field{}, nil, leftOut
+	}
+	v, ok := w.Walk(f.field.Type(), dir, site)
+	if !ok {
+		return model.Field{}, nil, refused
+	}
+	field := model.Field{
+		Name: f.name, Go: f.field.Name(), Embedded: f.steps, Type: v.Type, Required: required, Quoted: f.quoted && quotable(v.Type.Kind),
+		Nullable: !required || isNilable(v.Type.Kind), OmitEmpty: f.omitEmpty,
+	}
+	if f.omitZero {
+		field.OmitZero = zeroTest(f.field.Type())
+	}
+	s := describe(v.Schema, comment.text)
+	if field.Quoted {
+		s = &jsonschema.Schema{Type: "string", Description: s.Description, Pattern: quotedPattern(v.Type.Kind)}
+	}
+	if dir == Out {
+		field.Required = !f.omitEmpty && !f.omitZero && v.Type.Kind != model.Pointer && !f.optional()
+	}
+	w.checkName(field.Name, site)
+	return field, s, kept
+}
+
+func (w *Walker) fieldSite(f jsonField, own bool, at Site) Site {
+	site := Site{Pos: at.Pos, What: at.What + "." + f.field.Name(), Hint: at.Hint}
+	if own {
+		site.Pos = w.program.Pos(f.field)
+		site.What = strings.TrimSuffix(prefixOf(at.What), ": ") + ": field " + f.field.Name()
+		site.Hint = "hide it (//toolgen:hide above the field)"
+	}
+	return site
+}
+
+// prefixOf returns "tool x: " of "tool x: parameter y".
+func prefixOf(what string) string {
+	if i := strings.Index(what, ": "); i >= 0 {
+		return what[:i+2]
+	}
+	return what
+}
+
+// probe reports whether a type can be sent, without reporting why not.
+func (w *Walker) probe(t types.Type, dir Direction) bool {
+	var ignored diag.List
+	saved := w.diags
+	w.diags = &ignored
+	_, ok := w.Walk(t, dir, Site{})
+	w.diags = saved
+	return ok
+}
+
+// isRequired applies the rule: a name in a json tag without omitempty or
+// omitzero; no tag at all in your own package, where somebody else's means the
+// zero value by leaving a field out.
+func (w *Walker) isRequired(f jsonField, own bool) bool {
+	if _, pointer := types.Unalias(f.field.Type()).(*types.Pointer); pointer || f.optional() || f.omitEmpty || f.omitZero {
+		return false
+	}
+	return f.tagged || own
+}
+
+func isNilable(k model.Kind) bool {
+	return k == model.Slice || k == model.Map || k == model.Pointer || k == model.Bytes
+}
+
+func quotable(k model.Kind) bool {
+	return k == model.Int || k == model.Uint || k == model.Float || k == model.Bool || k == model.String
+}
+
+func quotedPattern(k model.Kind) string {
+	switch k {
+	case model.Int:
+		return "^-?[0-9]+$"
+	case model.Uint:
+		return "^[0-9]+$"
+	case model.Bool:
+		return "^(true|false)$"
+	default:
+		return ""
+	}
+}
+
+// zeroTest says how omitzero finds the zero value.
+func zeroTest(t types.Type) string {
+	methods := types.NewMethodSet(types.NewPointer(t))
+	if m := methods.Lookup(nil, "IsZero"); m != nil {
+		return "method"
+	}
+	switch t.Underlying().(type) {
+	case *types.Slice, *types.Map, *types.Pointer, *types.Interface:
+		return "nil"
+	}
+	if types.Comparable(t) {
+		return "compare"
+	}
+	return ""
+}
+
+func isEmptyStruct(t types.Type) bool {
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	if n, named := types.Unalias(t).(*types.Named); named && (ownForm(n, Out) != "" || embedsTime(n)) {
+		return false
+	}
+	for f := range s.Fields() {
+		if f.Exported() || f.Embedded() {
+			return false
+		}
+	}
+	return s.NumFields() > 0
+}
+
+// describe returns the schema with a description of its own; what the type
+// says by itself follows.
+func describe(s *jsonschema.Schema, text string) *jsonschema.Schema {
+	if text == "" {
+		return s
+	}
+	c := *s
+	c.Description = Sentences(text, s.Description)
+	return &c
+}
+
+// Sentences joins two texts, either of which may be empty.
+func Sentences(first, second string) string {
+	switch {
+	case first == "" || second == "":
+		return first + second
+	case strings.ContainsAny(first[len(first)-1:], ".!?:;"):
+		return first + " " + second
+	default:
+		return first + ". " + second
+	}
+}
+
+func (w *Walker) checkName(name string, at Site) {
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
+		w.diags.Errorf(at.Pos, diag.ParameterName, "rename it in its json tag", "%s: the property %q has a control character", at.What, name)
+	}
+}
+
+func (w *Walker) propertyName(field *types.Var) string {
+	if w.options.SnakeFields {
+		return naming.Snake(field.Name())
+	}
+	return field.Name()
+}
+
+// AllOptional reports whether a type is a struct without a required field: as
+// a parameter it may be left out.
+func (w *Walker) AllOptional(t model.Type) bool {
+	if t.Kind != model.Struct {
+		return false
+	}
+	for _, f := range w.codec(t.Codec).Read {
+		if f.Required {
+			return false
+		}
+	}
+	return true
+}
