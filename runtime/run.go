@@ -240,3 +240,16 @@ func barriers(tools []Tool) [][]int {
 	}
 	return slices.Clip(groups)
 }
+
+// Definition returns the definition of a tool of the current step.
+func (r *Run) Definition(ctx context.Context, name string) (*Definition, bool) {
+	l, err := r.current(ctx)
+	if err != nil {
+		return nil, false
+	}
+	t, ok := l.find(name)
+	if !ok {
+		return nil, false
+	}
+	return t.Definition(), true
+}

@@ -1,0 +1,127 @@
+// Demo is a bookshop's agent side: three generated toolsets and a hand-written
+// one in one registry, served over MCP.
+//
+// Usage:
+//
+//	demo tour            start the server on a free port and call it
+//	demo serve [flags]   serve on standard input and output; -http ADDR for HTTP
+//
+// The shop's database is made in the folder that DEMO_DATA names, .cache/demo
+// if it is empty, unless it is there already. The Git repository is the one
+// that the working folder is in.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/toolgen/toolgen/examples/demo/agenttools"
+	"github.com/toolgen/toolgen/hooks/gitrepo"
+	"github.com/toolgen/toolgen/hooks/httpapi"
+	"github.com/toolgen/toolgen/hooks/sqlitedb"
+	"github.com/toolgen/toolgen/runtime"
+	"github.com/toolgen/toolgen/runtime/mcpserver"
+)
+
+//go:generate go run ../../cmd/toolgen
+
+func main() {
+	if err := run(context.Background(), os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+// server says what the demo is called.
+var server = mcpserver.Options{Name: "bookshop", Version: "0.1.0", Title: "A bookshop's tools"}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		args = []string{"tour"}
+	}
+	agent, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "serve":
+		os.Args = append(os.Args[:1], args[1:]...)
+		mcpserver.Main(agent.registry, server)
+		return nil // not reached
+	case "tour":
+		return errors.Join(tour(ctx, os.Stdout, agent.registry), agent.close())
+	default:
+		return fmt.Errorf("unknown verb %q: write tour or serve", args[0])
+	}
+}
+
+// agent is what an agent links, and what is open for it.
+type agent struct {
+	registry *runtime.Registry
+	close    func() error
+}
+
+func open(ctx context.Context) (*agent, error) {
+	shop, err := openShop(ctx)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := gitrepo.Open(".")
+	if err != nil {
+		return nil, errors.Join(err, shop.Close())
+	}
+	supplier, api, err := startSupplier(ctx)
+	if err != nil {
+		return nil, errors.Join(err, shop.Close())
+	}
+	// The line that an agent links: generated toolsets first, then others.
+	registry, err := agenttools.New(agenttools.Hooks{Repo: repo, API: api, Shop: shop}, openingHours{})
+	return &agent{registry, func() error { return errors.Join(supplier.Close(), shop.Close()) }}, err
+}
+
+// openShop opens the shop's database, made at the first use.
+func openShop(ctx context.Context) (*sqlitedb.Shop, error) {
+	dir := os.Getenv("DEMO_DATA")
+	if dir == "" {
+		dir = filepath.Join(".cache", "demo")
+	}
+	path := filepath.Join(dir, "shop.db")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(dir, 0o750); err != nil {
+			return nil, err
+		}
+		unfinished := path + ".new" // so that an interrupted run leaves no half of a shop
+		_ = os.Remove(unfinished)
+		if err := sqlitedb.Seed(ctx, unfinished); err != nil {
+			return nil, err
+		}
+		if err := os.Rename(unfinished, path); err != nil {
+			return nil, err
+		}
+	}
+	return sqlitedb.OpenShop(ctx, path)
+}
+
+// startSupplier serves the JSON API of a supplier, and returns it as a hook.
+func startSupplier(ctx context.Context) (*http.Server, *httpapi.API, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/stock/{isbn}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"isbn":%q,"copies":12,"delivered_in_days":3}`, r.PathValue("isbn"))
+	})
+	s := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = s.Serve(l) }() // ends with Close
+	api, err := httpapi.New("http://"+l.Addr().String()+"/v1", nil)
+	return s, api, err
+}
