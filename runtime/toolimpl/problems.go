@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	maxProblems = 20 // listed in one message; the rest is counted
-	maxEcho     = 40 // code points of a value that a message repeats
-	maxAllowed  = 20 // allowed values that a message lists
+	maxProblems = 20  // listed in one message; the rest is counted
+	maxEcho     = 40  // code points of a value that a message repeats
+	maxPointer  = 200 // code points of a pointer in a message
+	maxAllowed  = 20  // allowed values that a message lists
 )
 
 // problem is an issue with the words that the model reads.
@@ -71,7 +72,7 @@ func (p *problems) err(tool string) error {
 		for _, pr := range list {
 			b.WriteByte('\n')
 			if pr.issue.Pointer != "" {
-				b.WriteString(pr.issue.Pointer + ": ")
+				b.WriteString(cut(pr.issue.Pointer, maxPointer) + ": ")
 			}
 			b.WriteString(pr.text)
 			issues = append(issues, pr.issue)

@@ -98,7 +98,7 @@ func Nothing(tool string) error {
 // fail ends writing: the value that comes next can't be sent.
 func (w *Writer) fail(why string) {
 	if w.err == nil {
-		w.err = runtime.Failedf("tool %s: the result at %q can't be sent: %s", w.tool, pointerInto(w.buf), why)
+		w.err = runtime.Failedf("tool %s: the result at %q can't be sent: %s", w.tool, cut(pointerInto(w.buf), maxPointer), why)
 	}
 }
 

@@ -114,7 +114,7 @@ func (b *builder) place(out *model.Package, r *discover.Receiver) bool {
 	importPath, ok := b.importPath(dir)
 	switch {
 	case !ok:
-		b.diags.Errorf(pos, diag.OutsideModule, "choose a folder of the module", "output %s is outside of module %s", dir, b.program.ModulePath)
+		b.diags.Errorf(pos, diag.OutsideModule, "choose a folder of the module", "output %s is outside of module %s", r.Config.Output.Value, b.program.ModulePath)
 		return false
 	case !token.IsIdentifier(out.Name) || out.Name == "_":
 		b.diags.Errorf(pos, diag.YAMLValue, "set package: to a Go name", "%q can't be the name of a package", out.Name)

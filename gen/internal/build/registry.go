@@ -14,6 +14,9 @@ import (
 // registry builds a package that gathers the toolsets of all packages, or of
 // those that toolgen.yaml lists.
 func (b *builder) registry(c *config.Registry) *model.Registry {
+	if c.Output.Value == "" {
+		return nil // reported by config
+	}
 	dir := filepath.Join(filepath.Dir(b.file.Path), filepath.FromSlash(c.Output.Value))
 	r := &model.Registry{Dir: dir, Name: c.Package.Value}
 	if r.Name == "" {
@@ -21,7 +24,7 @@ func (b *builder) registry(c *config.Registry) *model.Registry {
 	}
 	var ok bool
 	if r.Path, ok = b.importPath(dir); !ok {
-		b.diags.Errorf(c.Output.Pos, diag.OutsideModule, "choose a folder of the module", "output %s is outside of module %s", dir, b.program.ModulePath)
+		b.diags.Errorf(c.Output.Pos, diag.OutsideModule, "choose a folder of the module", "output %s is outside of module %s", c.Output.Value, b.program.ModulePath)
 		return nil
 	}
 	if !token.IsIdentifier(r.Name) {

@@ -166,7 +166,7 @@ func (t *toolBuilder) params(sig *types.Signature) {
 			continue
 		}
 		if v.Name() == "" || v.Name() == "_" {
-			t.errorf(t.hook.MethodPos, diag.ParameterUnnamed, "name it", "parameter %d has no name", i+1)
+			t.errorf(t.site(v, "").Pos, diag.ParameterUnnamed, "name it", "parameter %d has no name", i+1)
 			continue
 		}
 		t.param(v, name, param, root, goNames)

@@ -48,6 +48,9 @@ func (d *decoder) entries(n ast.Node, yield func(*ast.MappingValueNode)) {
 	}
 	seen := make(map[string]bool, len(values))
 	for _, v := range values {
+		if _, ok := d.plain(v.Key); !ok {
+			continue
+		}
 		key := v.Key.String()
 		if seen[key] {
 			d.diags.Errorf(d.at(v.Key), diag.YAMLDuplicate, "drop one", "key %q is there twice", key)

@@ -149,9 +149,9 @@ func (p *parser) nearMiss() {
 
 func (p *parser) args(d *ast.Directive, spec *Spec) ([]Arg, bool) {
 	words, err := d.ParseArgs()
-	if err != nil {
+	if err != nil { // its text repeats the word, and says no more than this
 		p.diags.Errorf(p.at(p.badWord(d)), diag.DirectiveArgument, "close the quote, with white space after it",
-			"directive %s: %s", spec.Name, strings.ToLower(err.Error()))
+			"directive %s: a quoted word that doesn't end", spec.Name)
 		return nil, false
 	}
 	ok := true

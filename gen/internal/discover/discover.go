@@ -162,6 +162,9 @@ func (f *finder) named(c *config.Package) {
 }
 
 func (f *finder) namedType(pkg *load.Package, c *config.Package, t *config.Type) {
+	if t.Name.Value == "" {
+		return // reported by config
+	}
 	tn, ok := pkg.Types.Scope().Lookup(t.Name.Value).(*types.TypeName)
 	switch {
 	case !ok:
@@ -177,6 +180,8 @@ func (f *finder) namedType(pkg *load.Package, c *config.Package, t *config.Type)
 		m := &t.Methods[i]
 		fn, ok := methods[m.Method.Value]
 		switch {
+		case m.Method.Value == "":
+			continue // reported by config
 		case !ok:
 			f.unknown(m.Method, sortedNames(methods), "type %s has no method %s", tn.Name(), m.Method.Value)
 			continue

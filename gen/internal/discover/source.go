@@ -63,6 +63,9 @@ func (f *finder) function(pkg *load.Package, file *ast.File, decl *ast.FuncDecl,
 	if !ok {
 		return
 	}
+	if expose == nil && len(diags) > 0 {
+		return // the directive that failed may have been expose
+	}
 	if expose == nil && !f.isNamed(pkg, tn.Name(), m.Name()) {
 		f.diags.Errorf(found[0].Pos, diag.DirectiveTarget, "add //toolgen:expose", "directive %s: method %s is not exposed", found[0].Name, decl.Name.Name)
 		return

@@ -234,8 +234,7 @@ func readStruct(f *jen.File, c *model.Codec) {
 // element writes the statements that read an element and hand it to use.
 func element(t model.Type, use func(jen.Code) jen.Code) []jen.Code {
 	var out []jen.Code
-	switch t.Kind {
-	case model.Pointer, model.Slice, model.Map, model.Bytes:
+	if isNilable(t.Kind) {
 		out = append(out, jen.If(jen.Id("r").Dot("Null").Call()).Block(use(jen.Nil()), jen.Continue()))
 	}
 	switch {
@@ -259,28 +258,30 @@ func readSlice(f *jen.File, c *model.Codec) {
 	)
 }
 
+// readArray reads every element, whether or not there is room for it: what is
+// too much is reported by Fixed.
 func readArray(f *jen.File, c *model.Codec) {
-	loop := element(*c.Elem, func(e jen.Code) jen.Code {
-		return jen.If(jen.Id("i").Op(":=").Id("a").Dot("Index").Call(), jen.Id("i").Op("<").Len(jen.Id("s"))).Block(
-			jen.Id("s").Index(jen.Id("i")).Op("=").Add(e),
-		)
-	})
-	if len(loop) == 1 { // an expression must be read whether or not there is room for it
-		loop = []jen.Code{
-			jen.Id("e").Op(":=").Add(readValue(*c.Elem)),
-			jen.If(jen.Id("i").Op(":=").Id("a").Dot("Index").Call(), jen.Id("i").Op("<").Len(jen.Id("s"))).Block(
-				jen.Id("s").Index(jen.Id("i")).Op("=").Id("e"),
-			),
-		}
+	assign := jen.If(jen.Id("i").Op(":=").Id("a").Dot("Index").Call(), jen.Id("i").Op("<").Len(jen.Id("s"))).Block(
+		jen.Id("s").Index(jen.Id("i")).Op("=").Id("e"),
+	)
+	var loop []jen.Code
+	if isNilable(c.Elem.Kind) {
+		loop = append(loop, jen.If(jen.Id("r").Dot("Null").Call()).Block(jen.Continue()))
 	}
+	loop = append(loop, jen.Var().Id("e").Add(goType(c.Elem.Go)))
+	loop = append(loop, readInto(*c.Elem, "e")...)
 	f.Line()
 	f.Func().Id(model.ReadFunc(c.Name)).Params(reader).Add(goType(c.Go)).Block(
 		jen.Var().Id("s").Add(goType(c.Go)),
 		jen.Id("a").Op(":=").Id("r").Dot("Array").Call(),
-		jen.For(jen.Id("r").Dot("Element").Call(jen.Op("&").Id("a"))).Block(loop...),
+		jen.For(jen.Id("r").Dot("Element").Call(jen.Op("&").Id("a"))).Block(append(loop, assign)...),
 		jen.Id("r").Dot("Fixed").Call(jen.Op("&").Id("a"), jen.Len(jen.Id("s"))),
 		jen.Return(jen.Id("s")),
 	)
+}
+
+func isNilable(k model.Kind) bool {
+	return k == model.Pointer || k == model.Slice || k == model.Map || k == model.Bytes
 }
 
 func readMap(f *jen.File, c *model.Codec) {

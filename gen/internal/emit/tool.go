@@ -313,7 +313,7 @@ func writeResults(t *model.Tool, shown []model.Result, vars []string) []jen.Code
 	}
 	body = append(body, jen.Id("w").Dot("EndObject").Call())
 	if len(shown) == 1 && shown[0].Type.Kind == model.String {
-		return append(body, jen.Return(jen.Id("w").Dot("TextResult").Call(convert(shown[0].Type.Go, "string", jen.Id(vars[0])))))
+		return append(body, jen.Return(jen.Id("w").Dot("TextResult").Call(basic(shown[0].Type.Go, "string", jen.Id(vars[0])))))
 	}
 	return append(body, jen.Return(jen.Id("w").Dot("Result").Call()))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/types"
 	"os"
 	"path/filepath"
@@ -119,12 +120,23 @@ func (p *Program) parse(pkg *Package, diags *diag.List) {
 	for _, name := range pkg.compiled {
 		f, err := p.file(name)
 		if err != nil && diags != nil {
-			pos := diag.Position{File: name, Line: 1, Column: 1}
-			diags.Errorf(pos, diag.NotLoaded, "mend it", "%s", strings.TrimPrefix(firstLine(err.Error()), name+":"))
+			syntaxErrors(name, err, diags)
 		}
 		if f != nil {
 			pkg.Files = append(pkg.Files, f.syntax)
 		}
+	}
+}
+
+// syntaxErrors reports what is wrong with a file.
+func syntaxErrors(name string, err error, diags *diag.List) {
+	var list scanner.ErrorList
+	if !errors.As(err, &list) {
+		diags.Errorf(diag.Position{File: name}, diag.NotLoaded, "make it readable", "%s", err)
+		return
+	}
+	for _, e := range list {
+		diags.Errorf(diag.At(e.Pos), diag.NotLoaded, "mend it", "%s", e.Msg)
 	}
 }
 

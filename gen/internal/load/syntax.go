@@ -18,6 +18,11 @@ type key struct {
 // Pos returns where an object is declared, with its column where the source
 // can be read.
 func (p *Program) Pos(obj types.Object) diag.Position {
+	if obj.Pkg() != nil {
+		if pkg := p.packages[obj.Pkg().Path()]; pkg != nil && pkg.Source {
+			return diag.At(p.Fset.Position(obj.Pos()))
+		}
+	}
 	if n := p.Decl(obj); n != nil {
 		return diag.At(p.Fset.Position(identOf(n, obj.Name())))
 	}

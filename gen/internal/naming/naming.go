@@ -114,7 +114,7 @@ func NewScope(taken ...string) *Scope {
 // name2, name3 …, and takes it.
 func (s *Scope) Name(name string) string {
 	free := name
-	for n := 2; s.taken[free] || token.IsKeyword(free) || free == "_" || free == "init"; n++ {
+	for n := 2; s.Has(free); n++ {
 		free = name + strconv.Itoa(n)
 	}
 	s.taken[free] = true
@@ -137,5 +137,7 @@ func (s *Scope) Family(name string, made func(string) []string) string {
 // Take takes a name, free or not.
 func (s *Scope) Take(name string) { s.taken[name] = true }
 
-// Has reports whether a name is taken.
-func (s *Scope) Has(name string) bool { return s.taken[name] }
+// Has reports whether a name is taken, or can't be declared at all.
+func (s *Scope) Has(name string) bool {
+	return s.taken[name] || token.IsKeyword(name) || name == "_" || name == "init"
+}

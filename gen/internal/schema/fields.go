@@ -2,6 +2,7 @@ package schema
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"reflect"
 	"slices"
@@ -92,7 +93,7 @@ func (w *Walker) collect(s *types.Struct, steps []model.Step, index []int, withi
 				key := types.TypeString(field.Type(), nil)
 				if !within[key] {
 					within[key] = true
-					out = append(out, w.collect(inner, append(slices.Clone(steps), step), at, within)...)
+					out = append(out, w.collect(inner, withStep(steps, step), at, within)...)
 					delete(within, key)
 				}
 				continue
@@ -111,6 +112,15 @@ func (w *Walker) collect(s *types.Struct, steps []model.Step, index []int, withi
 		out = append(out, f)
 	}
 	return out
+}
+
+// withStep adds a step, unless generated code can't name it: Go promotes the
+// fields of an unexported embedded struct by themselves.
+func withStep(steps []model.Step, step model.Step) []model.Step {
+	if !token.IsExported(step.Go) {
+		return steps
+	}
+	return append(slices.Clone(steps), step)
 }
 
 func hasOption(options, name string) bool {

@@ -163,7 +163,9 @@ func (w *Walker) unsupported(t types.Type, at Site) {
 	case *types.Chan:
 		why = "channels can't be sent by a model"
 	case *types.Basic:
-		why = "JSON has no such number"
+		if t.Underlying() != types.Typ[types.UnsafePointer] {
+			why = "JSON has no such number"
+		}
 	}
 	w.diags.Errorf(at.Pos, diag.TypeUnsupported, at.Hint, "%s has type %s: %s", at.What, spell(t), why)
 }
