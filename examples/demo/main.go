@@ -53,8 +53,8 @@ func run(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "serve":
 		os.Args = append(os.Args[:1], args[1:]...)
-		mcpserver.Main(agent.registry, server)
-		return nil // not reached
+		mcpserver.Main(agent.registry, server) //nolint:contextcheck // it makes its own, which signals end
+		return nil                             // not reached
 	case "tour":
 		return errors.Join(tour(ctx, os.Stdout, agent.registry), agent.close())
 	default:

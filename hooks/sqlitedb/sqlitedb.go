@@ -163,7 +163,7 @@ func (s *Shop) ListOrders(ctx context.Context, customerID int64, filter OrderFil
 // exists returns ErrNotFound if a table has no row with an id.
 func (s *Shop) exists(ctx context.Context, table string, id int64) error {
 	var one int
-	err := s.db.QueryRowContext(ctx, "SELECT 1 FROM "+table+" WHERE id = ?", id).Scan(&one) //nolint:gosec // the table is a constant of this package
+	err := s.db.QueryRowContext(ctx, "SELECT 1 FROM "+table+" WHERE id = ?", id).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%w: %s has no number %d", ErrNotFound, table, id)
 	}

@@ -52,7 +52,7 @@ func (s *Server) serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 	t := newLineTransport(in, out)
 	stop := context.AfterFunc(ctx, t.endInput)
 	defer stop()
-	stopped := context.AfterFunc(s.done, t.endInput)
+	stopped := context.AfterFunc(s.done, t.endInput) //nolint:contextcheck // the server's own life
 	defer stopped()
 	session, err := sdk.Connect(calls, t, nil)
 	if err != nil {

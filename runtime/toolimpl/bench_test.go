@@ -101,6 +101,7 @@ func BenchmarkStandard(b *testing.B) {
 }
 
 func use(tb testing.TB) func(*runtime.Result, error) {
+	tb.Helper()
 	return func(r *runtime.Result, err error) {
 		if err != nil || r == nil {
 			tb.Fatal(r, err)
@@ -111,6 +112,7 @@ func use(tb testing.TB) func(*runtime.Result, error) {
 // ratio runs two functions in turns, so that what else the machine does hits
 // both alike.
 func ratio(b *testing.B, ours, theirs func()) {
+	b.Helper()
 	const turn = 200
 	var mine, other stopwatch
 	for b.Loop() {

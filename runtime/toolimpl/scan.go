@@ -55,15 +55,15 @@ func (r *Reader) scanString() (escaped, ok bool) {
 			i++
 			continue
 		}
-		switch {
-		case c == '"':
+		switch c {
+		case '"':
 			r.pos = i + 1
 			if or >= utf8.RuneSelf && !utf8.Valid(data[first:i]) {
 				r.stop(runtime.IssueUTF8, "", "at byte "+strconv.Itoa(first-1)+": a string that isn't valid UTF-8")
 				return false, false
 			}
 			return escaped, true
-		case c == '\\':
+		case '\\':
 			escaped = true
 			n := escapeLen(data[i:])
 			if n == 0 {

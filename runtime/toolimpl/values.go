@@ -291,7 +291,7 @@ func (r *Reader) float(bits int, want string) float64 {
 }
 
 // transient is b as a string, for a callee that doesn't keep it.
-func transient(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+func transient(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) } //nolint:gosec // the callee parses it and returns
 
 // Number reads a number and keeps its text.
 func (r *Reader) Number() json.Number {
@@ -435,7 +435,7 @@ func (r *Reader) own(err error) {
 }
 
 // Ptr returns a pointer to a value that was read.
-func Ptr[T any](v T) *T { return &v }
+func Ptr[T any](v T) *T { return &v } //nolint:modernize // new(expr) is newer than the modules that generated code lives in
 
 type signed interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64

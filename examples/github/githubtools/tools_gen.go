@@ -1258,11 +1258,11 @@ func readCommitsListOptions(r *toolimpl.Reader, v *github.CommitsListOptions) {
 			}
 		case "page":
 			if r.Nullable(&o, 5) {
-				v.ListOptions.Page = r.Int()
+				v.Page = r.Int()
 			}
 		case "per_page":
 			if r.Nullable(&o, 6) {
-				v.ListOptions.PerPage = r.Int()
+				v.PerPage = r.Int()
 			}
 		default:
 			r.Unknown(&o)
@@ -1643,23 +1643,23 @@ func readIssueListByRepoOptions(r *toolimpl.Reader, v *github.IssueListByRepoOpt
 			}
 		case "first":
 			if r.Nullable(&o, 10) {
-				v.ListCursorOptions.First = r.Int()
+				v.First = r.Int()
 			}
 		case "last":
 			if r.Nullable(&o, 11) {
-				v.ListCursorOptions.Last = r.Int()
+				v.Last = r.Int()
 			}
 		case "after":
 			if r.Nullable(&o, 12) {
-				v.ListCursorOptions.After = r.String()
+				v.After = r.String()
 			}
 		case "before":
 			if r.Nullable(&o, 13) {
-				v.ListCursorOptions.Before = r.String()
+				v.Before = r.String()
 			}
 		case "cursor":
 			if r.Nullable(&o, 14) {
-				v.ListCursorOptions.Cursor = r.String()
+				v.Cursor = r.String()
 			}
 		default:
 			r.Unknown(&o)

@@ -74,8 +74,7 @@ type decoder struct {
 func (d *decoder) syntax(err error) {
 	pos := diag.Position{File: d.path, Line: 1, Column: 1}
 	message := err.Error()
-	var positioned yaml.Error
-	if errors.As(err, &positioned) {
+	if positioned, ok := errors.AsType[yaml.Error](err); ok {
 		if t := positioned.GetToken(); t != nil {
 			pos.Line, pos.Column = t.Position.Line, t.Position.Column
 		}

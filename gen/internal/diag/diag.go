@@ -106,14 +106,14 @@ func (l *List) Relate(pos Position, message string) {
 }
 
 // HasErrors reports whether nothing may be written.
-func (l List) HasErrors() bool {
-	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
+func (l *List) HasErrors() bool {
+	return slices.ContainsFunc(*l, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
 // Sorted returns the list ordered by position, code and text, each once, with
 // files named relative to dir where they are below it.
-func (l List) Sorted(dir string) List {
-	out := slices.Clone(l)
+func (l *List) Sorted(dir string) List {
+	out := slices.Clone(*l)
 	for i := range out {
 		out[i].Pos.File = relative(dir, out[i].Pos.File)
 		out[i].End.File = relative(dir, out[i].End.File)
@@ -148,8 +148,8 @@ func relative(dir, file string) string {
 }
 
 // Print writes a diagnostic a line.
-func (l List) Print(w io.Writer) error {
-	for _, d := range l {
+func (l *List) Print(w io.Writer) error {
+	for _, d := range *l {
 		if _, err := fmt.Fprintln(w, d); err != nil {
 			return err
 		}

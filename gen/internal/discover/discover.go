@@ -168,7 +168,7 @@ func (f *finder) namedType(pkg *load.Package, c *config.Package, t *config.Type)
 	tn, ok := pkg.Types.Scope().Lookup(t.Name.Value).(*types.TypeName)
 	switch {
 	case !ok:
-		f.unknown(t.Name, exportedTypes(pkg.Types), "package %s has no type %s", pkg.Path, t.Name.Value)
+		f.unknownf(t.Name, exportedTypes(pkg.Types), "package %s has no type %s", pkg.Path, t.Name.Value)
 		return
 	case !tn.Exported():
 		f.diags.Errorf(t.Name.Pos, diag.UnknownName, "name an exported type", "type %s of %s is unexported", tn.Name(), pkg.Path)
@@ -183,7 +183,7 @@ func (f *finder) namedType(pkg *load.Package, c *config.Package, t *config.Type)
 		case m.Method.Value == "":
 			continue // reported by config
 		case !ok:
-			f.unknown(m.Method, sortedNames(methods), "type %s has no method %s", tn.Name(), m.Method.Value)
+			f.unknownf(m.Method, sortedNames(methods), "type %s has no method %s", tn.Name(), m.Method.Value)
 			continue
 		case !fn.Exported():
 			f.diags.Errorf(m.Method.Pos, diag.UnknownName, "name an exported method", "method %s of %s is unexported", fn.Name(), tn.Name())
@@ -199,8 +199,8 @@ func (f *finder) namedType(pkg *load.Package, c *config.Package, t *config.Type)
 	}
 }
 
-// unknown reports a name that isn't there, with up to three that are.
-func (f *finder) unknown(t config.Text, names []string, format string, args ...any) {
+// unknownf reports a name that isn't there, with up to three that are.
+func (f *finder) unknownf(t config.Text, names []string, format string, args ...any) {
 	if strings.ContainsAny(t.Value, "*?[") {
 		return // reported as a wildcard
 	}

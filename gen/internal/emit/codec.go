@@ -112,11 +112,21 @@ func readField(field *model.Field, target string) []jen.Code {
 			out = append(out, jen.If(jen.Id(path).Op("==").Nil()).Block(jen.Id(path).Op("=").New(goType(step.Pointer))))
 		}
 	}
-	path += "." + field.Go
+	path = selector(field, target)
 	if field.Quoted {
 		return append(out, jen.Id(path).Op("=").Add(readQuoted(field.Type)))
 	}
 	return append(out, readInto(field.Type, path)...)
+}
+
+// selector selects a field: promoted ones without the embedded structs between.
+func selector(field *model.Field, target string) string {
+	if !field.Promoted {
+		for _, step := range field.Embedded {
+			target += "." + step.Go
+		}
+	}
+	return target + "." + field.Go
 }
 
 // readInto writes the statements that read a value into a variable.

@@ -127,7 +127,11 @@ func arguments(f *jen.File, ts *model.Toolset) {
 				fields = append(fields, jen.Comment(line))
 			}
 			tag := p.Name
-			if !p.Required {
+			switch {
+			case p.Required:
+			case p.Type.Kind == model.Struct:
+				tag += ",omitzero"
+			default:
 				tag += ",omitempty"
 			}
 			fields = append(fields, jen.Id(p.Go).Add(goType(p.Type.Go)).Tag(map[string]string{"json": tag}))

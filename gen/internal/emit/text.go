@@ -20,7 +20,7 @@ func wrap(text string) []string {
 	var out []string
 	for paragraph := range strings.SplitSeq(text, "\n") {
 		line := ""
-		for _, word := range strings.Fields(paragraph) {
+		for word := range strings.FieldsSeq(paragraph) {
 			if line != "" && len(line)+len(word) > 76 {
 				out = append(out, "// "+line)
 				line = ""
@@ -147,7 +147,7 @@ func escaped(name string) jen.Code {
 	return jen.Lit(string(quoted[1 : len(quoted)-1]))
 }
 
-// fieldDoc turns a parameter's description into a comment in Go's manner: "the
+// fieldDoc turns a description into a comment in Go manner: "the
 // number on the invoice" is "OrderID is the number on the invoice."
 func fieldDoc(name, text string) string {
 	if text == "" {

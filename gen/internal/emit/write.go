@@ -97,7 +97,7 @@ func writeField(field *model.Field) jen.Code {
 			conditions = append(conditions, jen.Id(path).Op("!=").Nil())
 		}
 	}
-	path += "." + field.Go
+	path = selector(field, "v")
 	conditions = append(conditions, present(field, path)...)
 	value := []jen.Code{writePresent(field.Type, path)}
 	if field.Quoted {

@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/importer"
 	"go/parser"
 	"go/scanner"
 	"go/types"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/gcexportdata"
 	"golang.org/x/tools/go/packages"
 
 	"github.com/toolgen/toolgen/gen/internal/diag"
@@ -59,9 +60,8 @@ func (p *Program) exports(ctx context.Context, o Options, roots []*Package, diag
 	if err != nil {
 		return fmt.Errorf("go list -export: %w", err)
 	}
-	p.importer.exportFiles = make(map[string]string, len(loaded))
 	for _, pkg := range loaded {
-		p.importer.exportFiles[pkg.PkgPath] = pkg.ExportFile
+		p.importer.files[pkg.PkgPath] = pkg.ExportFile
 		if pkg.ExportFile == "" {
 			p.broken(pkg, o, diags)
 		}
@@ -107,8 +107,7 @@ func (p *Program) checkSource(pkg *Package, diags *diag.List) {
 		IgnoreFuncBodies: true,
 		FakeImportC:      true,
 		Error: func(err error) {
-			var te types.Error
-			if errors.As(err, &te) {
+			if te, ok := errors.AsType[types.Error](err); ok {
 				pkg.Errors = append(pkg.Errors, te)
 			}
 		},
@@ -157,15 +156,24 @@ func (p *Program) excluded(pkg *Package) {
 	}
 }
 
-// importer serves the type checker: main modules from source, all else from
+// moduleImporter serves the type checker: main modules from source, all else from
 // export data.
-type importer struct {
-	program     *Program
-	exportFiles map[string]string
-	checked     map[string]*types.Package // by path, complete or being completed
+type moduleImporter struct {
+	program  *Program
+	files    exportFiles
+	exported types.Importer
 }
 
-func (i *importer) Import(path string) (*types.Package, error) {
+// exportFiles are files of export data by import path.
+type exportFiles map[string]string
+
+func newImporter(p *Program) *moduleImporter {
+	i := &moduleImporter{program: p, files: make(exportFiles)}
+	i.exported = importer.ForCompiler(p.Fset, "gc", i.files.open)
+	return i
+}
+
+func (i *moduleImporter) Import(path string) (*types.Package, error) {
 	if path == "unsafe" {
 		return types.Unsafe, nil
 	}
@@ -175,23 +183,16 @@ func (i *importer) Import(path string) (*types.Package, error) {
 		}
 		return pkg.Types, nil
 	}
-	if done := i.checked[path]; done != nil && done.Complete() {
-		return done, nil
-	}
-	name := i.exportFiles[path]
+	return i.exported.Import(path)
+}
+
+// open returns the export data of a package outside the main modules.
+func (f exportFiles) open(path string) (io.ReadCloser, error) {
+	name := f[path]
 	if name == "" {
 		return nil, fmt.Errorf("no export data for %s", path)
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := gcexportdata.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("export data of %s: %w", path, err)
-	}
-	return gcexportdata.Read(r, i.program.Fset, i.checked, path)
+	return os.Open(name)
 }
 
 // file parses a file once.

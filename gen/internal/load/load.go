@@ -58,7 +58,7 @@ type Program struct {
 
 	packages map[string]*Package // by import path, everything that was listed
 	hooks    []*Package
-	importer *importer
+	importer *moduleImporter
 	overlay  map[string][]byte
 	stray    []StrayFile
 
@@ -111,7 +111,7 @@ func Packages(ctx context.Context, o Options) (*Program, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p.importer = &importer{program: p, checked: make(map[string]*types.Package)}
+	p.importer = newImporter(p)
 	if err := p.exports(ctx, o, roots, &diags); err != nil {
 		return nil, nil, err
 	}

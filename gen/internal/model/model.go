@@ -137,14 +137,13 @@ type Codec struct {
 	Ints   []int64  `json:"ints,omitempty"`   // IntEnum
 }
 
-// ReadFunc, WriteFunc and Table are the Go identifiers of a codec: its two
-// functions, and what its reader looks names or values up in.
+// ReadFunc is the function of a codec that reads.
 func ReadFunc(codec string) string { return "read" + codec }
 
 // WriteFunc is the function that writes.
 func WriteFunc(codec string) string { return "write" + codec }
 
-// Table is the table of a reader.
+// Table is where a reader looks names or values up.
 func Table(codec string) string { return "known" + codec }
 
 // A Field is a property and the Go variable behind it.
@@ -152,6 +151,7 @@ type Field struct {
 	Name      string `json:"name"`               // in JSON
 	Go        string `json:"go"`                 // field of the args struct or struct
 	Embedded  []Step `json:"embedded,omitempty"` // embedded fields on the way to it
+	Promoted  bool   `json:"promoted,omitempty"` // it can be selected without naming them
 	Type      Type   `json:"type"`
 	Required  bool   `json:"required,omitempty"`
 	Nullable  bool   `json:"nullable,omitempty"` // null is the zero value

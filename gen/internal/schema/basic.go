@@ -234,12 +234,12 @@ func (w *Walker) mapping(t types.Type, u *types.Map, dir Direction, at Site) (Va
 }
 
 // entry returns the entry of a type, made once. Its codec gets a name.
-func (w *Walker) entry(t types.Type, make func() *model.Codec) *entry {
+func (w *Walker) entry(t types.Type, codec func() *model.Codec) *entry {
 	key := types.TypeString(t, nil)
 	if e, ok := w.entries[key]; ok {
 		return e
 	}
-	e := &entry{codec: make()}
+	e := &entry{codec: codec()}
 	e.codec.Name = w.names.Family(codecName(t), func(name string) []string {
 		return []string{model.ReadFunc(name), model.WriteFunc(name), model.Table(name)}
 	})
@@ -252,11 +252,11 @@ func (w *Walker) entry(t types.Type, make func() *model.Codec) *entry {
 func codecName(t types.Type) string {
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
-		name := t.Obj().Name()
+		names := []string{t.Obj().Name()}
 		for arg := range t.TypeArgs().Types() {
-			name += "_" + codecName(arg)
+			names = append(names, codecName(arg))
 		}
-		return name
+		return strings.Join(names, "_")
 	case *types.Basic:
 		return strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
 	case *types.Pointer:

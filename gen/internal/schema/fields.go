@@ -19,6 +19,7 @@ type jsonField struct {
 	name      string
 	field     *types.Var
 	steps     []model.Step
+	promoted  bool
 	index     []int // of fields, from the outermost struct
 	tagged    bool  // the name is in a json tag
 	omitEmpty bool
@@ -51,6 +52,8 @@ func (w *Walker) fieldsOf(s *types.Struct, at Site) []jsonField {
 			w.diags.Notef(at.Pos, diag.FieldAmbiguous, "%s: two embedded fields are called %s, so it is left out, as JSON does", at.What, name)
 			continue
 		}
+		selected, _, _ := types.LookupFieldOrMethod(s, true, f.field.Pkg(), f.field.Name())
+		f.promoted = selected == f.field
 		out = append(out, f)
 	}
 	slices.SortStableFunc(out, func(a, b jsonField) int { return slices.Compare(a.index, b.index) })

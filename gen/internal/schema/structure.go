@@ -101,7 +101,7 @@ func (w *Walker) field(f jsonField, own bool, dir Direction, at Site) (model.Fie
 		return model.Field{}, nil, refused
 	}
 	field := model.Field{
-		Name: f.name, Go: f.field.Name(), Embedded: f.steps, Type: v.Type, Required: required, Quoted: f.quoted && quotable(v.Type.Kind),
+		Name: f.name, Go: f.field.Name(), Embedded: f.steps, Promoted: f.promoted, Type: v.Type, Required: required, Quoted: f.quoted && quotable(v.Type.Kind),
 		Nullable: !required || isNilable(v.Type.Kind), OmitEmpty: f.omitEmpty,
 	}
 	if f.omitZero {

@@ -43,13 +43,13 @@ type GrepArgs struct {
 	// Pattern is a regular expression in Go's syntax (RE2).
 	Pattern string `json:"pattern"`
 	// Options is where to search.
-	Options gitrepo.GrepOptions `json:"options,omitempty"`
+	Options gitrepo.GrepOptions `json:"options,omitzero"`
 }
 
 // LogArgs are the arguments of git_log.
 type LogArgs struct {
 	// Options is which commits.
-	Options gitrepo.LogOptions `json:"options,omitempty"`
+	Options gitrepo.LogOptions `json:"options,omitzero"`
 }
 
 // ShowArgs are the arguments of git_show.
@@ -474,15 +474,15 @@ func writeDetails(w *toolimpl.Writer, v *gitrepo.Details) {
 		return
 	}
 	w.Key("hash")
-	w.String(v.Commit.Hash)
+	w.String(v.Hash)
 	w.Key("author")
-	w.String(v.Commit.Author)
+	w.String(v.Author)
 	w.Key("email")
-	w.String(v.Commit.Email)
+	w.String(v.Email)
 	w.Key("time")
-	w.Time(v.Commit.Time)
+	w.Time(v.Time)
 	w.Key("subject")
-	w.String(v.Commit.Subject)
+	w.String(v.Subject)
 	w.Key("message")
 	w.String(v.Message)
 	w.Key("changes")

@@ -57,7 +57,7 @@ type ListOrdersArgs struct {
 	// CustomerID is the customer's number, as shop_find_customers returns it.
 	CustomerID int64 `json:"customer_id"`
 	// Filter is which of the orders.
-	Filter sqlitedb.OrderFilter `json:"filter,omitempty"`
+	Filter sqlitedb.OrderFilter `json:"filter,omitzero"`
 }
 
 // RefundOrderArgs are the arguments of shop_refund_order.
@@ -532,13 +532,13 @@ func writeOrder(w *toolimpl.Writer, v *sqlitedb.Order) {
 		return
 	}
 	w.Key("id")
-	w.Int(v.OrderSummary.ID)
+	w.Int(v.ID)
 	w.Key("status")
-	w.String(string(v.OrderSummary.Status))
+	w.String(string(v.Status))
 	w.Key("ordered_at")
-	w.Time(v.OrderSummary.OrderedAt)
+	w.Time(v.OrderedAt)
 	w.Key("total_cents")
-	w.Int(v.OrderSummary.TotalCents)
+	w.Int(v.TotalCents)
 	w.Key("customer")
 	writeCustomer(w, &v.Customer)
 	w.Key("lines")

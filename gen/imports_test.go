@@ -1,0 +1,144 @@
+package gen_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/toolgen/toolgen"
+
+// A rule says what packages below a path may import of this module, and why.
+// The most specific rule of a package holds. Files that are tests are free.
+type rule struct {
+	from string
+	may  []string // packages; with /... a tree of them
+	why  string
+}
+
+var rules = []rule{
+	{"cmd/toolgen", []string{"gen"}, "a command parses flags, calls gen and prints"},
+	{"gen", []string{"gen/internal/..."}, "the pipeline is in its stages"},
+	{"gen/internal/diag", []string{}, "everything reports, so it can depend on nothing of ours"},
+	{"gen/internal/model", []string{"gen/internal/diag"}, "the model is plain data"},
+	{"gen/internal/load", []string{"gen/internal/diag", "gen/internal/directive"}, "loading knows nothing of what is made of a package; it looks for the mark only"},
+	{"gen/internal/directive", []string{"gen/internal/diag", "runtime/schema"}, "the table is read by all"},
+	{"gen/internal/doccomment", []string{"gen/internal/diag"}, "prose is prose"},
+	{"gen/internal/naming", []string{"gen/internal/diag"}, "names are names"},
+	{"gen/internal/config", []string{"gen/internal/directive", "gen/internal/diag", "runtime/schema"}, "the file is read before anything is loaded"},
+	{"gen/internal/schema", []string{"gen/internal/load", "gen/internal/directive", "gen/internal/doccomment", "gen/internal/naming", "gen/internal/model", "gen/internal/diag", "runtime/schema"}, "a walk of a type knows source and prose, not hooks"},
+	{"gen/internal/discover", []string{"gen/internal/config", "gen/internal/load", "gen/internal/directive", "gen/internal/diag", "runtime/schema"}, "finding hooks comes before making anything of them"},
+	{"gen/internal/build", []string{"gen/internal/discover", "gen/internal/config", "gen/internal/load", "gen/internal/directive", "gen/internal/doccomment", "gen/internal/naming", "gen/internal/schema", "gen/internal/model", "gen/internal/diag", "runtime/schema"}, "build puts the stages before it together, and writes nothing"},
+	{"gen/internal/emit", []string{"gen/internal/model", "runtime/schema"}, "what is emitted depends on the model alone"},
+	{"gen/internal/output", []string{"gen/internal/diag"}, "files are bytes"},
+	{"runtime/schema", []string{}, "it is the leaf that the generator and the runtime share"},
+	{"runtime", []string{"runtime/schema"}, "a program with generated tools links the standard library and this"},
+	{"runtime/toolimpl", []string{"runtime", "runtime/schema"}, "generated code links nothing else"},
+	{"runtime/toolimpl/internal/fixture", []string{}, "a hook package needs nothing of ours"},
+	{"runtime/toolimpl/internal/fixture/fixturetools", []string{"runtime/toolimpl/internal/fixture", "runtime", "runtime/toolimpl"}, "generated code links its hooks and the runtime"},
+	{"runtime/mcpserver", []string{"runtime", "runtime/schema"}, "an adapter only translates, and knows no toolset"},
+	{"hooks", []string{}, "a hook package needs nothing of ours"},
+	{"hooks/gitrepo/gitrepotools", []string{"hooks/gitrepo", "runtime", "runtime/toolimpl"}, "generated code links its hooks and the runtime"},
+	{"hooks/httpapi/httpapitools", []string{"hooks/httpapi", "runtime", "runtime/toolimpl"}, "generated code links its hooks and the runtime"},
+	{"hooks/sqlitedb/sqlitedbtools", []string{"hooks/sqlitedb", "runtime", "runtime/toolimpl"}, "generated code links its hooks and the runtime"},
+	{"examples", []string{"examples/...", "hooks/...", "runtime/..."}, "an example is a program of a user"},
+}
+
+// only says which packages alone may import a dependency.
+var only = []rule{
+	{"github.com/dave/jennifer", []string{"gen/internal/emit"}, "one package knows how Go is written"},
+	{"github.com/invopop/jsonschema", []string{"gen/internal/schema", "gen/internal/build"}, "schemas are made by the walk of a type"},
+	{"github.com/goccy/go-yaml", []string{"gen/internal/config"}, "one package reads yaml"},
+	{"golang.org/x/tools", []string{"gen/internal/load", "gen/internal/emit"}, "one package loads, one formats"},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"runtime/mcpserver", "examples"}, "the SDK is an adapter's business"},
+	{"github.com/google/go-cmp", nil, "it is for tests"},
+	{"github.com/ncruces/go-sqlite3", []string{"hooks/sqlitedb"}, "a hook package brings its own driver"},
+	{"github.com/go-git/go-git", []string{"hooks/gitrepo"}, "a hook package brings its own library"},
+	{"github.com/google/go-github", []string{"examples/github"}, "only the example of somebody else's package needs it"},
+}
+
+// standardOnly are packages that use nothing but the standard library and ours.
+var standardOnly = []string{"runtime", "runtime/schema", "runtime/toolimpl", "gen/internal/diag", "gen/internal/model", "gen/internal/naming"}
+
+// TestImports holds every file that is no test to the rules.
+func TestImports(t *testing.T) {
+	t.Parallel()
+	root := ".."
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := entry.Name()
+		if entry.IsDir() && (base == "testdata" || name != root && strings.HasPrefix(base, ".")) {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			checkImport(t, filepath.ToSlash(rel), imported)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkImport(t *testing.T, pkg, imported string) {
+	t.Helper()
+	if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+		checkOwn(t, pkg, own)
+		return
+	}
+	if !strings.Contains(strings.Split(imported, "/")[0], ".") {
+		return // the standard library
+	}
+	if slices.Contains(standardOnly, pkg) {
+		t.Errorf("%s imports %s: it uses the standard library only", pkg, imported)
+	}
+	for _, o := range only {
+		if strings.HasPrefix(imported, o.from) && !slices.ContainsFunc(o.may, func(p string) bool { return below(pkg, p) }) {
+			t.Errorf("%s imports %s: %s", pkg, imported, o.why)
+		}
+	}
+}
+
+func checkOwn(t *testing.T, pkg, imported string) {
+	t.Helper()
+	best := rule{}
+	for _, r := range rules {
+		if below(pkg, r.from) && len(r.from) > len(best.from) {
+			best = r
+		}
+	}
+	switch {
+	case best.from == "":
+		t.Errorf("%s: no rule says what it may import: add one", pkg)
+	case slices.ContainsFunc(best.may, func(p string) bool {
+		tree, ok := strings.CutSuffix(p, "/...")
+		return imported == p || ok && below(imported, tree)
+	}):
+	default:
+		t.Errorf("%s imports %s: %s", pkg, imported, best.why)
+	}
+}
+
+func below(pkg, prefix string) bool { return pkg == prefix || strings.HasPrefix(pkg, prefix+"/") }
