@@ -63,34 +63,46 @@ func cut(tool string, r *Result, size, limit int) (*Result, error) {
 	default:
 		return nil, tooLarge(tool, size, limit, "bytes")
 	}
-	c.Hint = "the result was cut; ask for less to see the rest"
+	c.Hint = hint(&c)
 	return &c, nil
 }
 
-// cutBlocks keeps the head of the blocks' text and ends it with a mark. Media
-// blocks have a bound of their own and stay.
+// hint says what was cut, for adapters to show where no text has a mark.
+func hint(r *Result) string {
+	return fmt.Sprintf("truncated: %d of %d bytes; ask for less to see the rest", len(r.Structured), r.TotalBytes)
+}
+
+// cutBlocks keeps the head of the blocks' text, which is longer than the limit
+// in all, and ends it with a mark. Media blocks have a bound of their own and
+// stay.
 func cutBlocks(blocks []Block, size, limit int) []Block {
+	mark := truncationMark(limit, size)
 	out := make([]Block, 0, len(blocks))
-	left := limit
+	left := limit - len(mark)
+	marked := false
 	for _, b := range blocks {
-		if b.Text != "" {
-			if left == 0 {
-				continue
-			}
-			if len(b.Text) > left {
-				b.Text, left = cutText(b.Text, left, size), 0
-			} else {
-				left -= len(b.Text)
-			}
+		switch {
+		case b.Text == "":
+		case marked:
+			continue
+		case len(b.Text) > left:
+			b.Text, marked = clip(b.Text, left)+mark, true
+		default:
+			left -= len(b.Text)
 		}
 		out = append(out, b)
 	}
 	return out
 }
 
+// truncationMark is the last line of a text that was cut.
+func truncationMark(limit, size int) string {
+	return fmt.Sprintf("\n[truncated: %d of %d bytes; %s]", limit, size, LimitResultBytes)
+}
+
 // cutText returns at most limit bytes of text, whole runes, the mark included.
 func cutText(text string, limit, size int) string {
-	mark := fmt.Sprintf("\n[truncated: %d of %d bytes; %s]", limit, size, LimitResultBytes)
+	mark := truncationMark(limit, size)
 	return clip(text, limit-len(mark)) + mark
 }
 
@@ -112,12 +124,12 @@ func clip(s string, n int) string {
 func cutMirrored(r *Result, text string, limit int) *Result {
 	c := *r
 	c.Truncated, c.TruncatedBy, c.TotalBytes = true, LimitResultBytes, len(text)
-	c.Hint = "the result was cut; ask for less to see the rest"
 	for n := limit; ; n = n * 3 / 4 {
 		short := cutText(text, n, len(text))
 		b := append(schema.AppendString([]byte(`{"result":`), short), '}')
 		if len(b) <= limit || n == 0 {
 			c.Blocks, c.Structured = []Block{{Kind: Text, Text: short}}, b
+			c.Hint = hint(&c)
 			return &c
 		}
 	}
@@ -139,22 +151,24 @@ func cutArray(raw json.RawMessage, limit int) (json.RawMessage, bool) {
 		closing = "]}"
 	}
 	end := 1 // of the prefix within rest
-	for dec.More() {
+	full := true
+	for full && dec.More() {
 		var element json.RawMessage
 		if dec.Decode(&element) != nil {
 			return nil, false
 		}
 		if len(open)+int(dec.InputOffset())+len(closing) > limit {
-			break
+			full = false
+			continue
 		}
 		end = int(dec.InputOffset())
 	}
-	out := make(json.RawMessage, 0, len(open)+end+len(closing))
-	out = append(append(append(out, open...), rest[:end]...), closing...)
-	if !dec.More() || !json.Valid(out) { // something else follows the array, or nothing was cut
+	if full || end == 1 { // something else is too long, or the first element alone: an empty list would lie
 		return nil, false
 	}
-	return out, true
+	out := make(json.RawMessage, 0, len(open)+end+len(closing))
+	out = append(append(append(out, open...), rest[:end]...), closing...)
+	return out, json.Valid(out)
 }
 
 // splitEnvelope splits `{"key":[…` into `{"key":` and `[…`, and an array into

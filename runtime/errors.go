@@ -13,10 +13,20 @@ type RetryError struct {
 	Cause   error   // for the host only; may be nil
 }
 
-func (e *RetryError) Error() string { return e.Message }
+func (e *RetryError) Error() string {
+	if e == nil {
+		return "a nil *RetryError"
+	}
+	return e.Message
+}
 
 // Unwrap returns the cause.
-func (e *RetryError) Unwrap() error { return e.Cause }
+func (e *RetryError) Unwrap() error {
+	if e == nil { // a tool that returns a nil *RetryError as an error
+		return nil
+	}
+	return e.Cause
+}
 
 // Retryf returns a RetryError with a formatted message.
 func Retryf(format string, args ...any) *RetryError {
@@ -61,10 +71,20 @@ type FailedError struct {
 	Cause   error       // for the host only; may be nil
 }
 
-func (e *FailedError) Error() string { return e.Message }
+func (e *FailedError) Error() string {
+	if e == nil {
+		return "a nil *FailedError"
+	}
+	return e.Message
+}
 
 // Unwrap returns the cause.
-func (e *FailedError) Unwrap() error { return e.Cause }
+func (e *FailedError) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Cause
+}
 
 // Failedf returns a FailedError with a formatted message.
 func Failedf(format string, args ...any) *FailedError {

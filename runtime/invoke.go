@@ -52,10 +52,15 @@ func invoke(parent context.Context, o options, t Tool, out *Outcome) {
 	ctx = context.WithValue(ctx, callKey{}, CallInfo{ID: out.ID, Tool: out.Name})
 
 	r := await(ctx, t, out.Call)
+	defer func() { // an error's own Is, As, Unwrap or Error may panic
+		if v := recover(); v != nil {
+			fail(out, "panic", &PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
 	switch {
 	case r.err != nil && parent.Err() != nil:
 		fail(out, "canceled", fmt.Errorf("%w (%w)", context.Cause(parent), r.err))
-	case r.err != nil && errors.Is(r.err, context.DeadlineExceeded) && ctx.Err() != nil:
+	case r.err != nil && ctx.Err() != nil && errors.Is(r.err, context.DeadlineExceeded):
 		classify(out, timedOut(def, timeout, r.err))
 	case r.err != nil:
 		classify(out, r.err)
@@ -137,7 +142,7 @@ func classify(out *Outcome, err error) {
 	)
 	out.Err = err
 	switch {
-	case errors.As(err, &retry) && retry != nil:
+	case errors.As(err, &retry) && retry != nil: // a nil pointer in an error says nothing
 		out.Kind, out.Reason, out.Message = Retry, retryReason(retry), clip(retry.Message, maxMessage)
 	case errors.As(err, &failed) && failed != nil:
 		out.Kind, out.Reason, out.Message = Failed, string(failed.Code), clip(failed.Message, maxMessage)

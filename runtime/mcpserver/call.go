@@ -155,6 +155,9 @@ func (s *Server) success(ctx context.Context, o *runtime.Outcome, stateless bool
 	if len(out.Content) == 0 {
 		out.Content = []mcp.Content{&mcp.TextContent{Text: string(structured)}}
 	}
+	if o.Result.Truncated && len(o.Result.Blocks) == 0 {
+		out.Content = append(out.Content, &mcp.TextContent{Text: "[" + o.Result.Hint + "]"})
+	}
 	if stateless || bytes.HasPrefix(bytes.TrimLeft(structured, " \t\r\n"), []byte("{")) {
 		out.StructuredContent = structured
 	}
