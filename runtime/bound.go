@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
-
-	"github.com/toolgen/toolgen/runtime/schema"
 )
 
 // The bounds of one result, for every toolset.
@@ -15,6 +13,7 @@ const (
 	maxMedia         = 5 << 20  // bytes of one media block
 	maxBlocks        = 8
 	maxMessage       = 8 << 10 // bytes of an error's message
+	leastResult      = 1024    // of a limit: a mark of truncation must fit
 )
 
 // bound returns r, or what of it fits limit bytes. What can't be cut without
@@ -28,7 +27,7 @@ func bound(tool string, r *Result, limit int) (*Result, error) {
 		if n := len(r.Blocks[i].Data); n > maxMedia {
 			return nil, tooLarge(tool, n, maxMedia, "bytes of media")
 		}
-		size += len(r.Blocks[i].Text)
+		size += len(r.Blocks[i].Text) + len(r.Blocks[i].URI) + len(r.Blocks[i].Name)
 	}
 	if size <= limit {
 		return r, nil
@@ -60,6 +59,9 @@ func cut(tool string, r *Result, size, limit int) (*Result, error) {
 		c.Structured = prefix
 	case r.Structured == nil:
 		c.Blocks = cutBlocks(r.Blocks, size, limit)
+		if c.Blocks == nil {
+			return nil, tooLarge(tool, size, limit, "bytes")
+		}
 	default:
 		return nil, tooLarge(tool, size, limit, "bytes")
 	}
@@ -74,11 +76,17 @@ func hint(r *Result) string {
 
 // cutBlocks keeps the head of the blocks' text, which is longer than the limit
 // in all, and ends it with a mark. Media blocks have a bound of their own and
-// stay.
+// stay. It returns nil if it isn't the text that is too long.
 func cutBlocks(blocks []Block, size, limit int) []Block {
 	mark := truncationMark(limit, size)
 	out := make([]Block, 0, len(blocks))
 	left := limit - len(mark)
+	for _, b := range blocks {
+		left -= len(b.URI) + len(b.Name)
+	}
+	if left < 0 {
+		return nil
+	}
 	marked := false
 	for _, b := range blocks {
 		switch {
@@ -91,6 +99,9 @@ func cutBlocks(blocks []Block, size, limit int) []Block {
 			left -= len(b.Text)
 		}
 		out = append(out, b)
+	}
+	if !marked {
+		return nil
 	}
 	return out
 }
@@ -126,7 +137,7 @@ func cutMirrored(r *Result, text string, limit int) *Result {
 	c.Truncated, c.TruncatedBy, c.TotalBytes = true, LimitResultBytes, len(text)
 	for n := limit; ; n = n * 3 / 4 {
 		short := cutText(text, n, len(text))
-		b := append(schema.AppendString([]byte(`{"result":`), short), '}')
+		b := mirror(short)
 		if len(b) <= limit || n == 0 {
 			c.Blocks, c.Structured = []Block{{Kind: Text, Text: short}}, b
 			c.Hint = hint(&c)
@@ -139,7 +150,7 @@ func cutMirrored(r *Result, text string, limit int) *Result {
 // is the only member of an object, as many as fit limit bytes.
 func cutArray(raw json.RawMessage, limit int) (json.RawMessage, bool) {
 	open, rest := splitEnvelope(raw)
-	if rest == nil {
+	if rest == nil || !json.Valid(raw) {
 		return nil, false
 	}
 	dec := json.NewDecoder(bytes.NewReader(rest))

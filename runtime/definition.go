@@ -81,8 +81,10 @@ func (d *Definition) check() error {
 		return fmt.Errorf("tool name %q is not valid: it must match ^[A-Za-z_][A-Za-z0-9_-]{0,63}$", d.Name)
 	case d.Hints.ReadOnly == Yes && d.Hints.Destructive == Yes:
 		return fmt.Errorf("tool %s: hinted both read-only and destructive: drop one", d.Name)
-	case d.Timeout < 0 || d.MaxResult < 0:
-		return fmt.Errorf("tool %s: Timeout and MaxResult can't be negative", d.Name)
+	case d.Timeout < 0:
+		return fmt.Errorf("tool %s: Timeout can't be negative", d.Name)
+	case d.MaxResult != 0 && d.MaxResult < leastResult:
+		return fmt.Errorf("tool %s: MaxResult must be 0 or at least %d", d.Name, leastResult)
 	}
 	return nil
 }

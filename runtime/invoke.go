@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"time"
 )
 
@@ -49,6 +50,9 @@ func invoke(parent context.Context, o options, t Tool, out *Outcome) {
 	}
 	ctx, cancel := context.WithTimeout(parent, timeout)
 	defer cancel()
+	if d, ok := ctx.Deadline(); ok {
+		timeout = d.Sub(start) // the parent's, if that is earlier
+	}
 	ctx = context.WithValue(ctx, callKey{}, CallInfo{ID: out.ID, Tool: out.Name})
 
 	r := await(ctx, t, out.Call)
@@ -58,10 +62,10 @@ func invoke(parent context.Context, o options, t Tool, out *Outcome) {
 		}
 	}()
 	switch {
-	case r.err != nil && parent.Err() != nil:
+	case r.err != nil && errors.Is(parent.Err(), context.Canceled):
 		fail(out, "canceled", fmt.Errorf("%w (%w)", context.Cause(parent), r.err))
-	case r.err != nil && ctx.Err() != nil && errors.Is(r.err, context.DeadlineExceeded):
-		classify(out, timedOut(def, timeout, r.err))
+	case r.err != nil && ctx.Err() != nil && !speaks(r.err):
+		classify(out, timedOut(def, timeout, r.err)) // whatever a tool makes of the end of its context
 	case r.err != nil:
 		classify(out, r.err)
 	case r.result == nil:
@@ -105,15 +109,31 @@ func guarded(ctx context.Context, t Tool, call Call, done chan<- reply) {
 	returned = true
 }
 
+// speaks reports whether a tool's error says itself how the call ended.
+func speaks(err error) bool {
+	var (
+		retry   *RetryError
+		failed  *FailedError
+		pending *PendingError
+		panicky *PanicError
+	)
+	return errors.As(err, &retry) || errors.As(err, &failed) || errors.As(err, &pending) || errors.As(err, &panicky)
+}
+
+// seconds writes a timeout as people say it: 60s, 0.25s.
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(d.Round(time.Millisecond).Seconds(), 'g', -1, 64) + "s"
+}
+
 func timedOut(def *Definition, timeout time.Duration, cause error) error {
 	if def.Hints.safeToRepeat() {
-		e := Retryf("tool %s: no result within %s; it is safe to call again", def.Name, timeout)
+		e := Retryf("tool %s: no result within %s; it is safe to call again", def.Name, seconds(timeout))
 		e.Cause = cause
 		return e
 	}
 	return &FailedError{
 		Code:    TimedOut,
-		Message: fmt.Sprintf("tool %s: no result within %s; it may have run: check before calling it again", def.Name, timeout),
+		Message: fmt.Sprintf("tool %s: no result within %s; it may have run: check before calling it again", def.Name, seconds(timeout)),
 		Cause:   cause,
 	}
 }

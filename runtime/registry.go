@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -30,11 +31,8 @@ func NewRegistry(toolsets ...Toolset) (*Registry, error) {
 		if ts == nil {
 			return nil, fmt.Errorf("toolset %d is nil: leave it out", i+1)
 		}
-		if id, ok := ts.(Identified); ok {
-			if ids[id.ID()] {
-				return nil, fmt.Errorf("two toolsets have the ID %q: give each one of its own", id.ID())
-			}
-			ids[id.ID()] = true
+		if err := checkBelow(ts, ids); err != nil {
+			return nil, err
 		}
 		if _, opens := As[Opener](ts); !opens {
 			closed = append(closed, ts)
@@ -46,11 +44,28 @@ func NewRegistry(toolsets ...Toolset) (*Registry, error) {
 	return r, nil
 }
 
+// checkBelow checks a toolset and those that it wraps.
+func checkBelow(ts Toolset, ids map[string]bool) error {
+	for inner := range walk(ts) {
+		if id, ok := inner.(Identified); ok {
+			if ids[id.ID()] {
+				return fmt.Errorf("two toolsets have the ID %q: give each one of its own", id.ID())
+			}
+			ids[id.ID()] = true
+		}
+		if _, opens := inner.(Opener); opens && !reflect.TypeOf(inner).Comparable() {
+			return fmt.Errorf("toolset %s can be opened, but not told from another: use a pointer to it", ownerName(inner))
+		}
+	}
+	return nil
+}
+
 // Open opens every [Opener] that isn't open, in order. Run.Step does it too, so
 // calling Open is a matter of when errors are seen. If one fails, those opened
 // by this call are closed again, in reverse, and the next use tries again.
 func (r *Registry) Open(ctx context.Context) error {
-	return r.opened.open(ctx, r.toolsets)
+	_, err := r.opened.open(ctx, r.toolsets)
+	return err
 }
 
 // Close closes what Open opened, in reverse order. It may be called twice.
@@ -91,6 +106,8 @@ type listing struct {
 	tools  []Tool
 	owners []Toolset      // of tools, by index
 	byName map[string]int // folded name to index
+
+	opening int // of the registry, in which it was made
 }
 
 // list asks every toolset for its tools and checks what they are called.
@@ -177,18 +194,26 @@ type lifecycle struct {
 	mu     sync.Mutex
 	isOpen map[Opener]bool
 	order  []Opener
+	closed int // how often
 }
 
-func (l *lifecycle) open(ctx context.Context, toolsets []Toolset) error {
+// current tells the time between one closing and the next from others.
+func (l *lifecycle) current() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
+func (l *lifecycle) open(ctx context.Context, toolsets []Toolset) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := len(l.order)
 	for _, ts := range toolsets {
 		if err := l.openBelow(ctx, ts); err != nil {
-			return errors.Join(err, l.closeDownTo(before))
+			return 0, errors.Join(err, l.closeDownTo(before))
 		}
 	}
-	return nil
+	return l.closed, nil
 }
 
 // openBelow opens the openers of ts, inner ones first: a wrapper that opens
@@ -219,6 +244,7 @@ func (l *lifecycle) openBelow(ctx context.Context, ts Toolset) error {
 func (l *lifecycle) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.closed++
 	return l.closeDownTo(0)
 }
 

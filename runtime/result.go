@@ -1,6 +1,10 @@
 package runtime
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/toolgen/toolgen/runtime/schema"
+)
 
 // A Result is what a tool returns. It owns its bytes for ever: caches and
 // outcomes keep it, and nobody changes it.
@@ -54,16 +58,17 @@ func TextResult(text string) *Result {
 }
 
 // mirrored returns the text of a string result: one text block that says the
-// same as a structured {"result": "…"}. Its two parts are bounded as one.
+// same as a structured {"result":"…"} and nothing else. A model is shown one of
+// the two, so each of them is bounded, and not their sum.
 func (r *Result) mirrored() (text string, ok bool) {
 	if len(r.Blocks) != 1 || r.Blocks[0].Kind != Text || r.Structured == nil {
 		return "", false
 	}
-	var s struct {
-		Result *string `json:"result"`
-	}
-	if json.Unmarshal(r.Structured, &s) != nil || s.Result == nil || *s.Result != r.Blocks[0].Text {
-		return "", false
-	}
-	return *s.Result, true
+	text = r.Blocks[0].Text
+	return text, string(r.Structured) == string(mirror(text))
+}
+
+// mirror is the structured part of a string result.
+func mirror(text string) json.RawMessage {
+	return append(schema.AppendString([]byte(`{"result":`), text), '}')
 }

@@ -61,8 +61,8 @@ func (r *Registry) Start(_ context.Context, opts ...Option) (*Run, error) {
 	switch {
 	case o.timeout <= 0:
 		return nil, fmt.Errorf("run: timeout %s is not positive", o.timeout)
-	case o.maxResult < 1024:
-		return nil, fmt.Errorf("run: a result of at most %d bytes leaves no room for a mark of truncation: give it 1024", o.maxResult)
+	case o.maxResult < leastResult:
+		return nil, fmt.Errorf("run: a result of at most %d bytes leaves no room for a mark of truncation: give it %d", o.maxResult, leastResult)
 	}
 	return &Run{registry: r, options: o}, nil
 }
@@ -91,13 +91,21 @@ func (r *Run) Step(ctx context.Context) ([]Tool, error) {
 }
 
 func (r *Run) step(ctx context.Context) (*listing, error) {
-	if err := r.registry.Open(ctx); err != nil {
+	r.mu.Lock()
+	ended := r.ended
+	r.mu.Unlock()
+	if ended != nil {
+		return nil, ended
+	}
+	opening, err := r.registry.opened.open(ctx, r.registry.toolsets)
+	if err != nil {
 		return nil, err
 	}
 	l, err := list(ctx, r.registry.toolsets)
 	if err != nil {
 		return nil, err
 	}
+	l.opening = opening
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listed = l
@@ -173,7 +181,7 @@ func checkIDs(calls []Call) error {
 }
 
 // current returns the list that calls resolve against. A run without a step
-// makes one.
+// makes one, and so does one whose registry was closed since.
 func (r *Run) current(ctx context.Context) (*listing, error) {
 	r.mu.Lock()
 	l, ended := r.listed, r.ended
@@ -181,7 +189,7 @@ func (r *Run) current(ctx context.Context) (*listing, error) {
 	switch {
 	case ended != nil:
 		return nil, ended
-	case l != nil:
+	case l != nil && l.opening == r.registry.opened.current():
 		return l, nil
 	default:
 		return r.step(ctx)

@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/toolgen/toolgen/runtime"
 	"github.com/toolgen/toolgen/runtime/schema"
@@ -74,7 +74,14 @@ func annotations(def *runtime.Definition) *mcp.ToolAnnotations {
 // input and output.
 type connection struct {
 	run     *runtime.Run
-	barrier sync.RWMutex // a sequential tool runs alone on it
+	barrier *semaphore.Weighted // all of it: a sequential tool, which runs alone
+}
+
+// all is the weight of a sequential call; others weigh 1.
+const all = 1 << 30
+
+func newConnection(run *runtime.Run) *connection {
+	return &connection{run: run, barrier: semaphore.NewWeighted(all)}
 }
 
 type connectionKey struct{}
@@ -82,7 +89,15 @@ type connectionKey struct{}
 // call runs one call. Whatever becomes of it is a result: an error would be
 // one of the protocol, which a model never sees.
 func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	ctx, done, ok := s.calls.begin(ctx)
+	if !ok {
+		return failure("the server is shutting down"), nil
+	}
+	defer done()
 	run, release, err := s.runOf(ctx, req.Params.Name)
+	if ctx.Err() != nil {
+		return failure(fmt.Sprintf("tool %s was not run: the call was cancelled", req.Params.Name)), nil
+	}
 	if err != nil {
 		s.logger.ErrorContext(ctx, "no run", "err", err)
 		return failure("the server can't take calls"), nil
@@ -107,17 +122,14 @@ func (s *Server) runOf(ctx context.Context, tool string) (*runtime.Run, func(), 
 		}
 		return run, func() { _ = run.Close() }, nil // closing a run can't fail here: it holds nothing
 	}
-	if s.isSequential(ctx, c.run, tool) {
-		c.barrier.Lock()
-		return c.run, c.barrier.Unlock, nil
+	weight := int64(1)
+	if def, ok := c.run.Definition(ctx, tool); ok && def.Sequential {
+		weight = all
 	}
-	c.barrier.RLock()
-	return c.run, c.barrier.RUnlock, nil
-}
-
-func (s *Server) isSequential(ctx context.Context, run *runtime.Run, name string) bool {
-	def, ok := run.Definition(ctx, name)
-	return ok && def.Sequential
+	if err := c.barrier.Acquire(ctx, weight); err != nil {
+		return nil, nil, err
+	}
+	return c.run, func() { c.barrier.Release(weight) }, nil
 }
 
 // result writes an outcome as MCP has it.

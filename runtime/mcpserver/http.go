@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +37,10 @@ func (s *Server) handler(ctx context.Context, bound string) (http.Handler, error
 		DisableLocalhostProtection: true, // the check below is stricter, and knows AllowedHosts
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.done.Err() != nil {
+			http.Error(w, "the server is shutting down", http.StatusServiceUnavailable)
+			return
+		}
 		if header := s.refused(r, bound); header != "" {
 			http.Error(w, "Forbidden: the "+header+" header is not allowed here", http.StatusForbidden)
 			return
@@ -46,7 +49,7 @@ func (s *Server) handler(ctx context.Context, bound string) (http.Handler, error
 			s.preflight(w, r)
 			return
 		}
-		if origin := r.Header.Get("Origin"); origin != "" {
+		if origin := r.Header.Get("Origin"); s.isListed(origin) {
 			w.Header().Set("Access-Control-Allow-Origin", origin)
 			w.Header().Add("Vary", "Origin")
 		}
@@ -86,25 +89,22 @@ func (s *Server) hostAllowed(host, bound string) bool {
 		return true
 	}
 	return slices.ContainsFunc(append([]string{bound}, s.options.AllowedHosts...), func(allowed string) bool {
-		return allowed != "" && (strings.EqualFold(allowed, host) || strings.EqualFold(allowed, name))
+		return allowed != "" && (strings.EqualFold(allowed, host) || strings.EqualFold(strings.Trim(allowed, "[]"), name))
 	})
 }
 
 // originAllowed reports whether a page of an origin may call: one of the
 // server itself, or a listed one. The origin null is nobody's.
 func (s *Server) originAllowed(origin string, r *http.Request) bool {
-	if slices.ContainsFunc(s.options.AllowedOrigins, func(o string) bool { return strings.EqualFold(o, origin) }) {
-		return true
-	}
-	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" || origin == "null" {
-		return false
-	}
-	scheme := "http"
+	scheme := "http://"
 	if r.TLS != nil {
-		scheme = "https"
+		scheme = "https://"
 	}
-	return u.Scheme == scheme && strings.EqualFold(u.Host, r.Host)
+	return s.isListed(origin) || strings.EqualFold(origin, scheme+r.Host)
+}
+
+func (s *Server) isListed(origin string) bool {
+	return slices.ContainsFunc(s.options.AllowedOrigins, func(o string) bool { return strings.EqualFold(o, origin) })
 }
 
 func hostName(host string) string {
@@ -161,7 +161,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	if err := server.Shutdown(grace); err != nil {
-		return server.Close() // ends the contexts of what still runs
+		return server.Close() // Shutdown ends the calls that still run
 	}
 	return nil
 }

@@ -31,8 +31,15 @@ const (
 // of input or SIGTERM, 1 after an error, 2 for wrong flags. A second signal
 // ends it at once.
 func Main(r *runtime.Registry, o Options) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // from then on a signal does what it does by default
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		os.Exit(exitError)
+	}()
 	os.Exit(program(ctx, r, o, os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -62,7 +69,7 @@ func program(ctx context.Context, r *runtime.Registry, o Options, args []string,
 		default:
 			err = s.ServeStdio(ctx)
 		}
-		err = errors.Join(err, s.Shutdown(ctx))
+		err = errors.Join(err, s.Shutdown(context.WithoutCancel(ctx)))
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", o.Name, err)

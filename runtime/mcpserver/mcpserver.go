@@ -81,6 +81,7 @@ type Server struct {
 	tools []*mcp.Tool
 	stop  context.CancelFunc // ends everything that serves
 	done  context.Context    //nolint:containedctx // the life of the server, which has many entries
+	calls *inFlight
 }
 
 // New returns a server. It checks the options only; tools are listed, and
@@ -107,6 +108,7 @@ func New(r *runtime.Registry, o Options) (*Server, error) {
 		s.logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
 	s.done, s.stop = context.WithCancel(context.Background())
+	s.calls = newInFlight()
 	return s, nil
 }
 
@@ -172,9 +174,11 @@ func (s *Server) instructions(ctx context.Context) (string, error) {
 	return strings.Join(texts, "\n\n"), nil
 }
 
-// Shutdown ends all serving: no new calls, five seconds for running ones, then
-// their contexts end. It closes the registry's toolsets, in reverse.
-func (s *Server) Shutdown(context.Context) error {
+// Shutdown ends all serving: no new calls, five seconds for running ones, or as
+// long as ctx lasts if that is less, then their contexts end and they get one
+// second more. It closes the registry's toolsets then, in reverse.
+func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop()
+	s.calls.end(ctx)
 	return s.registry.Close()
 }

@@ -48,7 +48,7 @@ func (s *Server) serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 		return err
 	}
 	// Calls outlive ctx for the time of the drain: the transport ends them.
-	calls := context.WithValue(context.WithoutCancel(ctx), connectionKey{}, &connection{run: run})
+	calls := context.WithValue(context.WithoutCancel(ctx), connectionKey{}, newConnection(run))
 	t := newLineTransport(in, out)
 	stop := context.AfterFunc(ctx, t.endInput)
 	defer stop()
@@ -69,7 +69,16 @@ func waitFor(session *mcp.ServerSession, t *lineTransport) error {
 	select {
 	case err := <-ended:
 		return clean(err)
+	case <-t.ended:
+	}
+	bound := time.NewTimer(drain + lastWait)
+	defer bound.Stop()
+	select {
+	case err := <-ended:
+		return clean(err)
 	case <-t.drained:
+	case <-bound.C:
+		return nil // the client doesn't read what it asked for
 	}
 	select {
 	case err := <-ended:
@@ -97,15 +106,17 @@ type lineTransport struct {
 	drained chan struct{} // and what was running is answered, or out of time
 	endOnce sync.Once
 
+	writing sync.Mutex // one message at a time; held while a client is slow to read
+
 	mu      sync.Mutex
-	pending int           // calls without an answer
-	idle    chan struct{} // closed when pending is 0 after the end
+	pending map[jsonrpc.ID]bool // calls without an answer
+	idle    chan struct{}       // closed when there are none after the end
 }
 
 func newLineTransport(in io.ReadCloser, out io.WriteCloser) *lineTransport {
 	return &lineTransport{
 		in: in, out: out, lines: make(chan []byte), ended: make(chan struct{}),
-		drained: make(chan struct{}), idle: make(chan struct{}),
+		drained: make(chan struct{}), idle: make(chan struct{}), pending: make(map[jsonrpc.ID]bool),
 	}
 }
 
@@ -126,7 +137,7 @@ func (t *lineTransport) pump() {
 	r := bufio.NewReaderSize(t.in, 64<<10)
 	for {
 		line, err := readLine(r)
-		if len(bytes.TrimSpace(line)) > 0 || line == nil && err == nil {
+		if len(bytes.TrimSpace(line)) > 0 || line == nil {
 			select {
 			case t.lines <- line:
 			case <-t.ended:
@@ -174,29 +185,36 @@ func (t *lineTransport) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // decode answers what is no message itself; the SDK would end the connection.
+// It answers aside: reading must not wait for a client that doesn't read.
 func (t *lineTransport) decode(line []byte) (jsonrpc.Message, bool) {
 	if line == nil {
-		t.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the message is larger than %d bytes", maxFrame))
+		go t.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the message is larger than %d bytes", maxFrame))
+		return nil, false
+	}
+	if !json.Valid(line) {
+		go t.refuse(jsonrpc.CodeParseError, "the message is not valid JSON")
 		return nil, false
 	}
 	m, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
-		code, message := int64(jsonrpc.CodeInvalidRequest), "the message is no JSON-RPC 2.0"
-		if !json.Valid(line) {
-			code, message = jsonrpc.CodeParseError, "the message is not valid JSON"
-		}
-		t.refuse(code, message)
+		go t.refuse(jsonrpc.CodeInvalidRequest, "the message is no JSON-RPC 2.0")
 		return nil, false
 	}
-	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
-		t.mu.Lock()
-		t.pending++
-		t.mu.Unlock()
+	r, ok := m.(*jsonrpc.Request)
+	if !ok || !r.IsCall() {
+		return m, true
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.pending[r.ID] { // the SDK would drop it without a word
+		go t.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id %v belongs to a request that is not answered yet", r.ID.Raw()))
+		return nil, false
+	}
+	t.pending[r.ID] = true
 	return m, true
 }
 
-// refuse answers a line of which no id is known.
+// refuse answers a line that can't be answered by its id.
 func (t *lineTransport) refuse(code int64, message string) {
 	line, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": message},
@@ -207,8 +225,8 @@ func (t *lineTransport) refuse(code int64, message string) {
 }
 
 func (t *lineTransport) writeLine(line []byte) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.writing.Lock()
+	defer t.writing.Unlock()
 	_, err := t.out.Write(append(line, '\n'))
 	return err
 }
@@ -219,16 +237,16 @@ func (t *lineTransport) Write(_ context.Context, m jsonrpc.Message) error {
 	if err == nil {
 		err = t.writeLine(line)
 	}
-	if _, ok := m.(*jsonrpc.Response); ok {
-		t.answered()
+	if r, ok := m.(*jsonrpc.Response); ok {
+		t.answered(r.ID)
 	}
 	return err
 }
 
-func (t *lineTransport) answered() {
+func (t *lineTransport) answered(id jsonrpc.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pending--
+	delete(t.pending, id)
 	t.closeIfIdle()
 }
 
@@ -239,7 +257,7 @@ func (t *lineTransport) closeIfIdle() {
 	default:
 		return
 	}
-	if t.pending <= 0 {
+	if len(t.pending) == 0 {
 		select {
 		case <-t.idle:
 		default:

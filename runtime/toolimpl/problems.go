@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/toolgen/toolgen/runtime"
@@ -30,11 +31,11 @@ type problems struct {
 	count   int
 }
 
-func (p *problems) add(list *[]problem, i runtime.Issue) {
+// full counts a problem, and reports whether there are so many that it won't
+// be listed: then nothing more is to be made of it.
+func (p *problems) full(list []problem) bool {
 	p.count++
-	if len(p.found)+len(p.missing) < maxProblems {
-		*list = append(*list, problem{i, message(i)})
-	}
+	return len(list) >= maxProblems
 }
 
 // message is the one place where issues are put into words.
@@ -67,16 +68,16 @@ func (p *problems) err(tool string) error {
 		noun = "problem"
 	}
 	fmt.Fprintf(&b, "%s: %d %s in the arguments", tool, p.count, noun)
-	issues := make([]runtime.Issue, 0, len(p.found)+len(p.missing))
-	for _, list := range [2][]problem{p.found, p.missing} {
-		for _, pr := range list {
-			b.WriteByte('\n')
-			if pr.issue.Pointer != "" {
-				b.WriteString(cut(pr.issue.Pointer, maxPointer) + ": ")
-			}
-			b.WriteString(pr.text)
-			issues = append(issues, pr.issue)
+	listed := append(p.found, p.missing...)
+	listed = listed[:min(len(listed), maxProblems)]
+	issues := make([]runtime.Issue, 0, len(listed))
+	for _, pr := range listed {
+		b.WriteByte('\n')
+		if pr.issue.Pointer != "" {
+			b.WriteString(cut(pr.issue.Pointer, maxPointer) + ": ")
 		}
+		b.WriteString(pr.text)
+		issues = append(issues, pr.issue)
 	}
 	if n := p.count - len(issues); n > 0 {
 		fmt.Fprintf(&b, "\nand %d more", n)
@@ -87,7 +88,11 @@ func (p *problems) err(tool string) error {
 // problem reports the value that begins at r.start, or the whole document.
 func (r *Reader) problem(code runtime.IssueCode, want, got string) {
 	r.bad = true
-	r.problems.add(&r.problems.found, runtime.Issue{Pointer: r.pointer(), Code: code, Want: want, Got: got})
+	if r.problems.full(r.problems.found) {
+		return
+	}
+	i := runtime.Issue{Pointer: r.pointer(), Code: code, Want: want, Got: got}
+	r.problems.found = append(r.problems.found, problem{i, message(i)})
 }
 
 // refuse reports that the value at r.start isn't what is wanted, and skips it.
@@ -124,17 +129,23 @@ func (r *Reader) got() string {
 }
 
 // echo repeats what was sent, cut to 40 code points.
-func echo(text []byte) string { return cut(string(text), maxEcho) }
+func echo(text []byte) string {
+	const most = utf8.UTFMax * (maxEcho + 1)
+	return cut(string(text[:min(len(text), most)]), maxEcho)
+}
 
 // cut returns the first n code points of s, and a mark if there are more.
 func cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
 	end := 0
 	for range n {
+		if end == len(s) {
+			return s
+		}
 		_, size := utf8.DecodeRuneInString(s[end:])
 		end += size
+	}
+	if end == len(s) {
+		return s
 	}
 	return s[:end] + "…"
 }
@@ -187,14 +198,40 @@ func (r *Reader) pointer() string {
 	return b.String()
 }
 
-// escapePointer escapes a key for a pointer, cut like any echo.
+// escapePointer escapes a key for a pointer, cut like any echo. Control
+// characters are shown as escapes: a key must not forge lines of a message.
 func escapePointer(key string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(echo([]byte(key)))
+	var b strings.Builder
+	for _, c := range cut(key, maxEcho) {
+		switch {
+		case c == '~':
+			b.WriteString("~0")
+		case c == '/':
+			b.WriteString("~1")
+		case unicode.IsControl(c), unicode.Is(unicode.Cf, c), c == '\u2028', c == '\u2029':
+			fmt.Fprintf(&b, "\\u%04x", c)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
 }
 
-// keyText unescapes a key that has been read before, so is well formed.
+// keyText unescapes the head of a key that has been read before, so is well
+// formed: as much as a pointer shows.
 func keyText(raw []byte) string {
-	out, _ := unescape(nil, raw)
+	end := 0
+	for end < len(raw) && end < 6*(maxEcho+1) {
+		switch {
+		case raw[end] != '\\':
+			end++
+		case raw[end+1] == 'u':
+			end += 6
+		default:
+			end += 2
+		}
+	}
+	out, _ := unescape(nil, raw[:end])
 	return string(out)
 }
 

@@ -3,6 +3,7 @@ package toolimpl
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"sync"
 
 	"github.com/toolgen/toolgen/runtime"
@@ -193,7 +194,7 @@ func (r *Reader) Next(o *Object) bool {
 		return false
 	}
 	if o.keys++; o.keys > maxKeys {
-		r.stop(runtime.IssueSize, "", "an object with more than 10000 properties")
+		r.stop(runtime.IssueSize, r.pointer(), "more than 10000 properties in one object")
 		return false
 	}
 	return r.readKey()
@@ -211,7 +212,7 @@ func (r *Reader) readKey() bool {
 	r.key = r.data[first:last]
 	if escaped {
 		if r.scratch, ok = unescape(r.scratch[:0], r.key); !ok {
-			r.stop(runtime.IssueUTF8, "", "a property name with an unpaired surrogate")
+			r.stop(runtime.IssueUTF8, "", "at byte "+strconv.Itoa(first-1)+": a property name with an unpaired surrogate")
 			return false
 		}
 		r.key = r.scratch
@@ -259,9 +260,13 @@ func (r *Reader) Duplicate() {
 
 // Unknown reports a property that the object doesn't have, and skips it.
 func (r *Reader) Unknown(o *Object) {
-	key := string(r.key)
+	key := string(r.key[:min(len(r.key), 256)])
 	r.skipValue()
 	if r.stopped {
+		return
+	}
+	if len(r.problems.found) >= maxProblems { // the nearest name is looked for in vain
+		r.problem(runtime.IssueUnknown, "", "")
 		return
 	}
 	names := make([]string, 0, len(o.fields))
@@ -294,10 +299,11 @@ func (r *Reader) End(o *Object) {
 }
 
 func (r *Reader) missing(name string) {
-	r.problems.add(&r.problems.missing, runtime.Issue{
-		Pointer: r.pointer() + "/" + escapePointer(name),
-		Code:    runtime.IssueMissing,
-	})
+	if r.problems.full(r.problems.missing) {
+		return
+	}
+	i := runtime.Issue{Pointer: r.pointer() + "/" + escapePointer(name), Code: runtime.IssueMissing}
+	r.problems.missing = append(r.problems.missing, problem{i, message(i)})
 }
 
 // Null reads null, and reports whether it was there.
@@ -342,7 +348,7 @@ func (r *Reader) Element(a *Array) bool {
 		r.pos++
 	}
 	if a.n >= maxElements {
-		r.stop(runtime.IssueSize, "", "an array with more than 100000 elements")
+		r.stop(runtime.IssueSize, r.pointer(), "more than 100000 elements in one array")
 		return false
 	}
 	r.path[r.depth-1] = segment{-1, int32(a.n)} //nolint:gosec // at most maxElements

@@ -1,6 +1,7 @@
 package toolimpl
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -67,7 +68,7 @@ func (r *Reader) scanString() (escaped, ok bool) {
 			escaped = true
 			n := escapeLen(data[i:])
 			if n == 0 {
-				r.pos = i
+				r.pos = min(i+1, len(data))
 				r.syntax("an escape of JSON")
 				return false, false
 			}
@@ -200,7 +201,7 @@ func (r *Reader) scanNumber() (number, bool) {
 		}
 	}
 	if i-first > maxNumber {
-		r.stop(runtime.IssueSize, "", "a number of more than 400 bytes")
+		r.stop(runtime.IssueSize, "", "at byte "+strconv.Itoa(first)+": a number of more than 400 bytes")
 		return number{}, false
 	}
 	n.text, r.pos = data[first:i], i
@@ -310,6 +311,10 @@ func (r *Reader) repair(bracket byte) bool {
 
 // holds reports whether text is one JSON value that begins with bracket.
 func holds(text []byte, bracket byte) bool {
+	text = bytes.Trim(text, " \t\r\n")
+	if len(text) < 2 || text[0] != bracket || text[len(text)-1] != bracket+2 { // ] and } come two after [ and {
+		return false
+	}
 	probe := Reader{data: text}
 	if probe.space() != bracket {
 		return false

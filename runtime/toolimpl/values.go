@@ -1,6 +1,7 @@
 package toolimpl
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
@@ -303,10 +304,16 @@ func (r *Reader) Number() json.Number {
 func (r *Reader) Time() time.Time {
 	const want = `a date and time like "2006-01-02T15:04:05Z"`
 	var t time.Time
-	if b, ok := r.text(want); ok && t.UnmarshalText(b) != nil {
+	if b, ok := r.text(want); ok && (t.UnmarshalText(b) != nil || !strictTime(b)) {
 		r.problem(runtime.IssueFormat, want, r.got())
 	}
 	return t
+}
+
+// strictTime refuses the two liberties that package time takes with RFC 3339:
+// an hour of one digit, and a comma before the fraction.
+func strictTime(b []byte) bool {
+	return len(b) > 13 && b[13] == ':' && !slices.Contains(b, ',')
 }
 
 // Duration reads a duration as Go writes it, such as 1h30m.
@@ -332,7 +339,7 @@ func (r *Reader) Bytes() []byte {
 	}
 	out := make([]byte, base64.StdEncoding.DecodedLen(len(b)))
 	n, err := base64.StdEncoding.Strict().Decode(out, b)
-	if err != nil {
+	if err != nil || bytes.ContainsAny(b, "\r\n") { // which the decoder skips
 		r.problem(runtime.IssueFormat, want, r.got())
 		return nil
 	}
@@ -522,10 +529,16 @@ func (r *Reader) badKey() {
 
 func parseInt[T signed](b []byte) (T, bool) {
 	v, err := strconv.ParseInt(string(b), 10, int(unsafe.Sizeof(T(0)))*8)
-	return T(v), err == nil && b[0] != '+'
+	return T(v), err == nil && canonical(b)
+}
+
+// canonical refuses what JSON doesn't have: a plus and leading zeros.
+func canonical(b []byte) bool {
+	digits := bytes.TrimPrefix(b, []byte("-"))
+	return b[0] != '+' && (len(digits) == 1 || digits[0] != '0')
 }
 
 func parseUint[T unsigned](b []byte) (T, bool) {
 	v, err := strconv.ParseUint(string(b), 10, int(unsafe.Sizeof(T(0)))*8)
-	return T(v), err == nil && b[0] != '+'
+	return T(v), err == nil && canonical(b)
 }

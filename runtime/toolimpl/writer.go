@@ -1,12 +1,14 @@
 package toolimpl
 
 import (
+	"bytes"
 	"cmp"
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,24 +97,35 @@ func Nothing(tool string) error {
 	return runtime.Failedf("%s returned nothing", tool)
 }
 
-// fail ends writing: the value that comes next can't be sent.
-func (w *Writer) fail(why string) {
+// fail ends writing: the value that comes next can't be sent. The cause is for
+// the host: it may name Go types, or worse.
+func (w *Writer) fail(why string, cause error) {
 	if w.err == nil {
-		w.err = runtime.Failedf("tool %s: the result at %q can't be sent: %s", w.tool, cut(pointerInto(w.buf), maxPointer), why)
+		message := fmt.Sprintf("tool %s: the result at %q can't be sent: %s", w.tool, cut(pointerInto(w.buf), maxPointer), why)
+		w.err = &runtime.FailedError{Message: message, Cause: cause}
 	}
+}
+
+// over ends writing when the result has become too large, and reports whether
+// writing has ended. What was written is dropped then, so that the rest of a
+// large value takes no memory.
+func (w *Writer) over() bool {
+	if len(w.buf) > maxWritten && w.err == nil {
+		w.err = runtime.Failedf("tool %s: the result is larger than 8 MiB; ask for less", w.tool)
+	}
+	if w.err != nil {
+		w.buf = w.buf[:1]
+	}
+	return w.err != nil
 }
 
 // open begins an object or array. It reports false where nothing more is to be
 // written: a cycle in the data would never end.
 func (w *Writer) open(bracket byte) bool {
-	switch {
-	case w.err != nil:
-		return false
-	case w.depth == maxDepth:
-		w.fail("it is nested deeper than 100 levels")
-		return false
-	case len(w.buf) > maxWritten:
-		w.err = runtime.Failedf("tool %s: the result is larger than 8 MiB; ask for less", w.tool)
+	if w.depth == maxDepth {
+		w.fail("it is nested deeper than 100 levels", nil)
+	}
+	if len(w.buf) > 0 && w.over() {
 		return false
 	}
 	w.depth++
@@ -132,6 +145,9 @@ func (w *Writer) EndObject() {
 
 // Key begins a property whose name needs no escape in JSON.
 func (w *Writer) Key(name string) {
+	if w.over() {
+		return
+	}
 	if w.buf[len(w.buf)-1] != '{' {
 		w.buf = append(w.buf, ',')
 	}
@@ -142,6 +158,9 @@ func (w *Writer) Key(name string) {
 
 // MapKey begins a property with any name.
 func (w *Writer) MapKey(name string) {
+	if w.over() {
+		return
+	}
 	if w.buf[len(w.buf)-1] != '{' {
 		w.buf = append(w.buf, ',')
 	}
@@ -160,7 +179,7 @@ func (w *Writer) EndArray() {
 
 // Element begins an element of an array, and reports whether to write it.
 func (w *Writer) Element() bool {
-	if w.err != nil {
+	if w.over() {
 		return false
 	}
 	if w.buf[len(w.buf)-1] != '[' {
@@ -197,7 +216,7 @@ func (w *Writer) Float32(v float32) { w.float(float64(v), 32) }
 
 func (w *Writer) float(v float64, bits int) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		w.fail(fmt.Sprintf("%v is no number in JSON", v))
+		w.fail(fmt.Sprintf("%v is no number in JSON", v), nil)
 		return
 	}
 	// The bounds are those of ECMAScript's Number-to-string conversion.
@@ -221,7 +240,7 @@ func (w *Writer) Number(v json.Number) {
 	}
 	probe := Reader{data: []byte(v)}
 	if _, ok := probe.scanNumber(); !ok || probe.pos != len(v) {
-		w.fail("it is not a number of JSON")
+		w.fail("it is not a number of JSON", nil)
 		return
 	}
 	w.buf = append(w.buf, v...)
@@ -236,11 +255,12 @@ func (w *Writer) Bytes(v []byte) {
 
 // Time writes a date and time as RFC 3339 has it.
 func (w *Writer) Time(v time.Time) {
-	if y := v.Year(); y < 0 || y > 9999 {
-		w.fail(fmt.Sprintf("RFC 3339 has no year %d", y))
+	b, err := v.AppendText(append(w.buf, '"'))
+	if err != nil {
+		w.fail("RFC 3339 can't express the time", err)
 		return
 	}
-	w.buf = append(v.AppendFormat(append(w.buf, '"'), time.RFC3339Nano), '"')
+	w.buf = append(b, '"')
 }
 
 // Duration writes a duration as Go does, such as 1h30m0s.
@@ -250,11 +270,18 @@ func (w *Writer) Duration(v time.Duration) {
 
 // Error writes an error's text; nil is null.
 func (w *Writer) Error(v error) {
-	if v == nil {
+	if v == nil || isNil(v) {
 		w.Null()
 		return
 	}
 	w.String(v.Error())
+}
+
+// isNil reports whether an interface holds a nil pointer, on which a method
+// with a value receiver panics.
+func isNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return r.Kind() == reflect.Pointer && r.IsNil()
 }
 
 // Raw writes JSON that is there already, without its white space. It is
@@ -264,9 +291,12 @@ func (w *Writer) Raw(v json.RawMessage) {
 		w.Null()
 		return
 	}
+	probe := Reader{data: v}
+	probe.skip()
+	probe.space()
 	compact, err := schema.Compact(v)
-	if err != nil {
-		w.fail(err.Error())
+	if err != nil || probe.problems.count > 0 || probe.pos < len(v) {
+		w.fail("it is not valid JSON, or has a key twice", err)
 		return
 	}
 	w.buf = append(w.buf, compact...)
@@ -276,7 +306,7 @@ func (w *Writer) Raw(v json.RawMessage) {
 func (w *Writer) Text(v encoding.TextMarshaler) {
 	text, err := v.MarshalText()
 	if err != nil {
-		w.fail(err.Error())
+		w.fail("its type can't write it", err)
 		return
 	}
 	w.String(string(text))
@@ -286,7 +316,7 @@ func (w *Writer) Text(v encoding.TextMarshaler) {
 func (w *Writer) JSON(v json.Marshaler) {
 	raw, err := v.MarshalJSON()
 	if err != nil {
-		w.fail(err.Error())
+		w.fail("its type can't write it", err)
 		return
 	}
 	w.Raw(raw)
@@ -317,6 +347,18 @@ func (w *Writer) Any(v any) {
 		w.anyMap(v)
 	case json.RawMessage:
 		w.Raw(v)
+	default:
+		if isNil(v) {
+			w.Null()
+			return
+		}
+		w.own(v)
+	}
+}
+
+// own writes a value by its own methods, else by reflection.
+func (w *Writer) own(v any) {
+	switch v := v.(type) {
 	case json.Marshaler:
 		w.JSON(v)
 	case encoding.TextMarshaler:
@@ -353,12 +395,14 @@ func (w *Writer) anyMap(v map[string]any) {
 }
 
 func (w *Writer) reflected(v any) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		w.fail(err.Error())
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		w.fail("JSON can't express its type", err)
 		return
 	}
-	w.Raw(raw)
+	w.Raw(b.Bytes())
 }
 
 // SortedKeys returns the keys of a map in order, so that the same map is
@@ -391,7 +435,7 @@ func pointerInto(buf []byte) string {
 			path[len(path)-1].n++
 		case '"':
 			end := i + 1
-			for buf[end] != '"' {
+			for end < len(buf) && buf[end] != '"' {
 				if buf[end] == '\\' {
 					end++
 				}
