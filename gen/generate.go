@@ -105,7 +105,8 @@ func Generate(ctx context.Context, o Options) (*Result, error) {
 }
 
 // emit writes the files of a run. A run over a part of the module leaves the
-// registries, and files whose hooks are gone, alone.
+// registries, and files whose hooks are gone, alone; so does one that leaves
+// out files with directives, since their hooks are not gone.
 func (r *Result) emit(program *load.Program, packages []*model.Package, registries []*model.Registry) error {
 	r.packages = make(map[string]string)
 	add := func(f emit.File, name string, err error) error {
@@ -127,7 +128,7 @@ func (r *Result) emit(program *load.Program, packages []*model.Package, registri
 			}
 		}
 		for _, path := range program.Generated() {
-			if _, still := r.packages[path]; !still {
+			if _, still := r.packages[path]; !still && !program.Excluded() {
 				r.Files = append(r.Files, File{Path: path})
 			}
 		}

@@ -55,8 +55,8 @@
 //
 // On a method: expose, param, hide, readonly, destructive, idempotent,
 // closedworld, sequential, timeout. On a receiver type: toolset. On a struct
-// field: param, hide. In any of these comments, end: the rest is not for the
-// model.
+// field: param, hide. What a heading Implementation or Internal has below it in
+// a doc comment is not for the model.
 //
 // # Packages that are not yours
 //

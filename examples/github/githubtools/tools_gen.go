@@ -773,7 +773,7 @@ GitHub API docs: https://docs.github.com/rest/repos/repos#get-a-repository`,
 	Input:      json.RawMessage(repositoriesServiceGetInput),
 	Output:     json.RawMessage(repositoriesServiceGetOutput),
 	Hints:      runtime.Hints{ReadOnly: runtime.Yes},
-	SchemaHash: "b01d907ec4fb51dcccdd0c6fdc4cfabdafa4f2a7af459313f88ce73e5478a45b",
+	SchemaHash: "01f0feca30277d6ac8b82aeceeaf9ecc0ce35c04f9901f7fda861ab408c66e01",
 }
 
 func (repositoriesServiceGet) Definition() *runtime.Definition {
@@ -986,7 +986,7 @@ func writeAdvancedSecurity(w *toolimpl.Writer, v *github.AdvancedSecurity) {
 	w.EndObject()
 }
 
-func writeAnyMap(w *toolimpl.Writer, m map[string]any) {
+func writeAnyMap(w *toolimpl.Writer, m map[string]interface{}) {
 	if !w.Object() {
 		return
 	}
@@ -11077,7 +11077,606 @@ const repositoriesServiceGetInput = `{
 }`
 
 const repositoriesServiceGetOutput = `{
-  "$ref": "#/$defs/Repository",
+  "type": "object",
+  "properties": {
+    "id": {
+      "type": "integer"
+    },
+    "node_id": {
+      "type": "string"
+    },
+    "owner": {
+      "type": "object",
+      "properties": {
+        "login": {
+          "type": "string"
+        },
+        "id": {
+          "type": "integer"
+        },
+        "node_id": {
+          "type": "string"
+        },
+        "avatar_url": {
+          "type": "string"
+        },
+        "html_url": {
+          "type": "string"
+        },
+        "gravatar_id": {
+          "type": "string"
+        },
+        "name": {
+          "type": "string"
+        },
+        "company": {
+          "type": "string"
+        },
+        "blog": {
+          "type": "string"
+        },
+        "location": {
+          "type": "string"
+        },
+        "email": {
+          "type": "string"
+        },
+        "hireable": {
+          "type": "boolean"
+        },
+        "bio": {
+          "type": "string"
+        },
+        "twitter_username": {
+          "type": "string"
+        },
+        "public_repos": {
+          "type": "integer"
+        },
+        "public_gists": {
+          "type": "integer"
+        },
+        "followers": {
+          "type": "integer"
+        },
+        "following": {
+          "type": "integer"
+        },
+        "created_at": {
+          "type": "string",
+          "format": "date-time"
+        },
+        "updated_at": {
+          "type": "string",
+          "format": "date-time"
+        },
+        "suspended_at": {
+          "type": "string",
+          "format": "date-time"
+        },
+        "type": {
+          "type": "string"
+        },
+        "site_admin": {
+          "type": "boolean"
+        },
+        "total_private_repos": {
+          "type": "integer"
+        },
+        "owned_private_repos": {
+          "type": "integer"
+        },
+        "private_gists": {
+          "type": "integer"
+        },
+        "disk_usage": {
+          "type": "integer"
+        },
+        "collaborators": {
+          "type": "integer"
+        },
+        "two_factor_authentication": {
+          "type": "boolean"
+        },
+        "plan": {
+          "$ref": "#/$defs/Plan"
+        },
+        "ldap_dn": {
+          "type": "string"
+        },
+        "url": {
+          "type": "string",
+          "description": "API URLs"
+        },
+        "events_url": {
+          "type": "string"
+        },
+        "following_url": {
+          "type": "string"
+        },
+        "followers_url": {
+          "type": "string"
+        },
+        "gists_url": {
+          "type": "string"
+        },
+        "organizations_url": {
+          "type": "string"
+        },
+        "received_events_url": {
+          "type": "string"
+        },
+        "repos_url": {
+          "type": "string"
+        },
+        "starred_url": {
+          "type": "string"
+        },
+        "subscriptions_url": {
+          "type": "string"
+        },
+        "text_matches": {
+          "type": "array",
+          "description": "Only populated from search results that request text matches See: search.go and https://docs.github.com/rest/search/#text-match-metadata",
+          "items": {
+            "$ref": "#/$defs/TextMatch"
+          }
+        },
+        "permissions": {
+          "$ref": "#/$defs/RepositoryPermissions",
+          "description": "And RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
+        },
+        "role_name": {
+          "type": "string"
+        },
+        "assignment": {
+          "type": "string",
+          "description": "Identifies how a user was assigned to an organization role. Its possible values are: \"direct\", \"indirect\", \"mixed\". This is only populated when calling the ListUsersAssignedToOrgRole method."
+        },
+        "inherited_from": {
+          "type": "array",
+          "description": "Identifies the team that a user inherited their organization role from. This is only populated when calling the ListUsersAssignedToOrgRole method.",
+          "items": {
+            "$ref": "#/$defs/Team"
+          }
+        }
+      }
+    },
+    "name": {
+      "type": "string"
+    },
+    "full_name": {
+      "type": "string"
+    },
+    "description": {
+      "type": "string"
+    },
+    "homepage": {
+      "type": "string"
+    },
+    "code_of_conduct": {
+      "type": "object",
+      "properties": {
+        "name": {
+          "type": "string"
+        },
+        "key": {
+          "type": "string"
+        },
+        "url": {
+          "type": "string"
+        },
+        "body": {
+          "type": "string"
+        }
+      }
+    },
+    "default_branch": {
+      "type": "string"
+    },
+    "master_branch": {
+      "type": "string"
+    },
+    "created_at": {
+      "type": "string",
+      "format": "date-time"
+    },
+    "pushed_at": {
+      "type": "string",
+      "format": "date-time"
+    },
+    "updated_at": {
+      "type": "string",
+      "format": "date-time"
+    },
+    "html_url": {
+      "type": "string"
+    },
+    "clone_url": {
+      "type": "string"
+    },
+    "git_url": {
+      "type": "string"
+    },
+    "mirror_url": {
+      "type": "string"
+    },
+    "ssh_url": {
+      "type": "string"
+    },
+    "svn_url": {
+      "type": "string"
+    },
+    "language": {
+      "type": "string"
+    },
+    "fork": {
+      "type": "boolean"
+    },
+    "forks_count": {
+      "type": "integer"
+    },
+    "network_count": {
+      "type": "integer"
+    },
+    "open_issues_count": {
+      "type": "integer"
+    },
+    "open_issues": {
+      "type": "integer"
+    },
+    "stargazers_count": {
+      "type": "integer"
+    },
+    "subscribers_count": {
+      "type": "integer"
+    },
+    "watchers_count": {
+      "type": "integer"
+    },
+    "watchers": {
+      "type": "integer"
+    },
+    "size": {
+      "type": "integer"
+    },
+    "auto_init": {
+      "type": "boolean"
+    },
+    "parent": {
+      "$ref": "#/$defs/Repository"
+    },
+    "source": {
+      "$ref": "#/$defs/Repository"
+    },
+    "template_repository": {
+      "$ref": "#/$defs/Repository"
+    },
+    "organization": {
+      "$ref": "#/$defs/Organization"
+    },
+    "permissions": {
+      "$ref": "#/$defs/RepositoryPermissions"
+    },
+    "allow_rebase_merge": {
+      "type": "boolean"
+    },
+    "allow_update_branch": {
+      "type": "boolean"
+    },
+    "allow_squash_merge": {
+      "type": "boolean"
+    },
+    "allow_merge_commit": {
+      "type": "boolean"
+    },
+    "allow_auto_merge": {
+      "type": "boolean"
+    },
+    "allow_forking": {
+      "type": "boolean"
+    },
+    "web_commit_signoff_required": {
+      "type": "boolean"
+    },
+    "delete_branch_on_merge": {
+      "type": "boolean"
+    },
+    "use_squash_pr_title_as_default": {
+      "type": "boolean"
+    },
+    "squash_merge_commit_title": {
+      "type": "string",
+      "description": "Can be one of: \"PR_TITLE\", \"COMMIT_OR_PR_TITLE\""
+    },
+    "squash_merge_commit_message": {
+      "type": "string",
+      "description": "Can be one of: \"PR_BODY\", \"COMMIT_MESSAGES\", \"BLANK\""
+    },
+    "merge_commit_title": {
+      "type": "string",
+      "description": "Can be one of: \"PR_TITLE\", \"MERGE_MESSAGE\""
+    },
+    "merge_commit_message": {
+      "type": "string",
+      "description": "Can be one of: \"PR_BODY\", \"PR_TITLE\", \"BLANK\""
+    },
+    "topics": {
+      "type": "array",
+      "items": {
+        "type": "string"
+      }
+    },
+    "custom_properties": {
+      "type": "object",
+      "additionalProperties": {}
+    },
+    "archived": {
+      "type": "boolean"
+    },
+    "disabled": {
+      "type": "boolean"
+    },
+    "license": {
+      "type": "object",
+      "description": "Only provided when using RepositoriesService.Get while in preview",
+      "properties": {
+        "key": {
+          "type": "string"
+        },
+        "name": {
+          "type": "string"
+        },
+        "url": {
+          "type": "string"
+        },
+        "spdx_id": {
+          "type": "string"
+        },
+        "html_url": {
+          "type": "string"
+        },
+        "featured": {
+          "type": "boolean"
+        },
+        "description": {
+          "type": "string"
+        },
+        "implementation": {
+          "type": "string"
+        },
+        "permissions": {
+          "type": "array",
+          "items": {
+            "type": "string"
+          }
+        },
+        "conditions": {
+          "type": "array",
+          "items": {
+            "type": "string"
+          }
+        },
+        "limitations": {
+          "type": "array",
+          "items": {
+            "type": "string"
+          }
+        },
+        "body": {
+          "type": "string"
+        }
+      }
+    },
+    "private": {
+      "type": "boolean",
+      "description": "Additional mutable fields when creating and editing a repository"
+    },
+    "has_issues": {
+      "type": "boolean"
+    },
+    "has_wiki": {
+      "type": "boolean"
+    },
+    "has_pages": {
+      "type": "boolean"
+    },
+    "has_projects": {
+      "type": "boolean"
+    },
+    "has_downloads": {
+      "type": "boolean"
+    },
+    "has_discussions": {
+      "type": "boolean"
+    },
+    "is_template": {
+      "type": "boolean"
+    },
+    "license_template": {
+      "type": "string"
+    },
+    "gitignore_template": {
+      "type": "string"
+    },
+    "security_and_analysis": {
+      "type": "object",
+      "description": "Options for configuring Advanced Security and Secret Scanning",
+      "properties": {
+        "advanced_security": {
+          "type": "object",
+          "properties": {
+            "status": {
+              "type": "string"
+            }
+          }
+        },
+        "secret_scanning": {
+          "type": "object",
+          "properties": {
+            "status": {
+              "type": "string"
+            }
+          }
+        },
+        "secret_scanning_push_protection": {
+          "type": "object",
+          "properties": {
+            "status": {
+              "type": "string"
+            }
+          }
+        },
+        "dependabot_security_updates": {
+          "type": "object",
+          "properties": {
+            "status": {
+              "type": "string"
+            }
+          }
+        },
+        "secret_scanning_validity_checks": {
+          "type": "object",
+          "properties": {
+            "status": {
+              "type": "string"
+            }
+          }
+        }
+      }
+    },
+    "team_id": {
+      "type": "integer",
+      "description": "Creating an organization repository. Required for non-owners."
+    },
+    "url": {
+      "type": "string",
+      "description": "API URLs"
+    },
+    "archive_url": {
+      "type": "string"
+    },
+    "assignees_url": {
+      "type": "string"
+    },
+    "blobs_url": {
+      "type": "string"
+    },
+    "branches_url": {
+      "type": "string"
+    },
+    "collaborators_url": {
+      "type": "string"
+    },
+    "comments_url": {
+      "type": "string"
+    },
+    "commits_url": {
+      "type": "string"
+    },
+    "compare_url": {
+      "type": "string"
+    },
+    "contents_url": {
+      "type": "string"
+    },
+    "contributors_url": {
+      "type": "string"
+    },
+    "deployments_url": {
+      "type": "string"
+    },
+    "downloads_url": {
+      "type": "string"
+    },
+    "events_url": {
+      "type": "string"
+    },
+    "forks_url": {
+      "type": "string"
+    },
+    "git_commits_url": {
+      "type": "string"
+    },
+    "git_refs_url": {
+      "type": "string"
+    },
+    "git_tags_url": {
+      "type": "string"
+    },
+    "hooks_url": {
+      "type": "string"
+    },
+    "issue_comment_url": {
+      "type": "string"
+    },
+    "issue_events_url": {
+      "type": "string"
+    },
+    "issues_url": {
+      "type": "string"
+    },
+    "keys_url": {
+      "type": "string"
+    },
+    "labels_url": {
+      "type": "string"
+    },
+    "languages_url": {
+      "type": "string"
+    },
+    "merges_url": {
+      "type": "string"
+    },
+    "milestones_url": {
+      "type": "string"
+    },
+    "notifications_url": {
+      "type": "string"
+    },
+    "pulls_url": {
+      "type": "string"
+    },
+    "releases_url": {
+      "type": "string"
+    },
+    "stargazers_url": {
+      "type": "string"
+    },
+    "statuses_url": {
+      "type": "string"
+    },
+    "subscribers_url": {
+      "type": "string"
+    },
+    "subscription_url": {
+      "type": "string"
+    },
+    "tags_url": {
+      "type": "string"
+    },
+    "trees_url": {
+      "type": "string"
+    },
+    "teams_url": {
+      "type": "string"
+    },
+    "text_matches": {
+      "type": "array",
+      "description": "Only populated from search results that request text matches See: search.go and https://docs.github.com/rest/search/#text-match-metadata",
+      "items": {
+        "$ref": "#/$defs/TextMatch"
+      }
+    },
+    "visibility": {
+      "type": "string",
+      "description": "Only used for Create and Edit endpoints. The visibility field overrides the field parameter when both are used. Can be one of public, private or internal."
+    },
+    "role_name": {
+      "type": "string",
+      "description": "Only returned by the API 'check team permissions for a repository'. See: teams.go (IsTeamRepoByID) https://docs.github.com/rest/teams/teams#check-team-permissions-for-a-repository"
+    }
+  },
   "$defs": {
     "Organization": {
       "type": "object",

@@ -29,18 +29,18 @@ func Model(p *load.Program, file *config.File, hooks []*discover.Hook) ([]*model
 		if n < 0 {
 			n = len(hooks)
 		}
-		if pkg := b.pkg(hooks[:n]); pkg != nil {
+		if pkg := b.pkg(hooks[:n]); pkg != nil && len(pkg.Toolsets) > 0 {
 			b.packages = append(b.packages, pkg)
 		}
 		hooks = hooks[n:]
 	}
 	b.checkToolNames()
-	b.checkFolders()
 	for i := range file.Registries {
 		if r := b.registry(&file.Registries[i]); r != nil {
 			b.registries = append(b.registries, r)
 		}
 	}
+	b.checkFolders()
 	return b.packages, b.registries, b.diags
 }
 
@@ -60,10 +60,7 @@ func (b *builder) pkg(hooks []*discover.Hook) *model.Package {
 	if !b.place(out, hooks[0].Receiver) {
 		return nil
 	}
-	names := naming.NewScope(reserved...)
-	for _, name := range append(source.ImportNames(), out.Name, source.Name) {
-		names.Take(name)
-	}
+	names := naming.NewScope(append(reserved, out.Name, source.Name)...)
 	b.nameTools(out, hooks, names)
 	walker := schema.New(b.program, out.Path, names, &b.diags)
 	var roots []model.Type
@@ -85,14 +82,33 @@ func (b *builder) pkg(hooks []*discover.Hook) *model.Package {
 	out.Toolsets = slices.DeleteFunc(out.Toolsets, func(t model.Toolset) bool { return len(t.Tools) == 0 })
 	out.Codecs = walker.Codecs(roots)
 	out.Imports = b.program.Names()
+	out.Aliases = aliases(out.Imports, names)
 	return out
 }
+
+// aliases gives packages another name where generated code uses theirs for
+// something else.
+func aliases(imports map[string]string, names *naming.Scope) map[string]string {
+	out := make(map[string]string)
+	for path, name := range imports {
+		if slices.Contains(fixedImports, path) {
+			continue
+		}
+		if slices.Contains(reserved, name) || names.Has(name) && !names.IsPackage(name) {
+			out[path] = name + "pkg"
+		}
+	}
+	return out
+}
+
+// fixedImports have the names that generated code writes.
+var fixedImports = []string{"context", "encoding/json", "errors", "slices", "time"}
 
 // reserved are the names that every generated file uses: its imports and local
 // variables.
 var reserved = []string{
 	"context", "json", "errors", "time", "runtime", "toolimpl", "Definitions",
-	"a", "args", "ctx", "e", "err", "i", "k", "key", "m", "o", "ok", "r", "raw", "result", "s", "t", "v", "w",
+	"a", "append", "args", "ctx", "e", "err", "i", "k", "key", "m", "o", "ok", "r", "raw", "result", "s", "t", "v", "w",
 }
 
 // place decides where a generated package goes and what it is called.
@@ -101,6 +117,9 @@ func (b *builder) place(out *model.Package, r *discover.Receiver) bool {
 	pos := r.Pos
 	if c := r.Config; c != nil {
 		switch {
+		case filepath.IsAbs(c.Output.Value):
+			b.diags.Errorf(c.Output.Pos, diag.OutsideModule, "write it relative to toolgen.yaml", "output %s is an absolute path", c.Output.Value)
+			return false
 		case c.Output.Value != "":
 			dir, pos = filepath.Join(filepath.Dir(b.file.Path), filepath.FromSlash(c.Output.Value)), c.Output.Pos
 		case !r.Own:
@@ -119,8 +138,14 @@ func (b *builder) place(out *model.Package, r *discover.Receiver) bool {
 	case !token.IsIdentifier(out.Name) || out.Name == "_":
 		b.diags.Errorf(pos, diag.YAMLValue, "set package: to a Go name", "%q can't be the name of a package", out.Name)
 		return false
-	case r.Package.HasImport(importPath):
-		b.diags.Errorf(r.Pos, diag.ImportsOutput, "link the tools from another package", "package %s imports its own output %s", r.Package.Path, importPath)
+	case r.Package.Name == "main":
+		b.diags.Errorf(r.Pos, diag.NotLoaded, "move the type to a package of its own", "package %s is a program: generated code can't import it", r.Package.Path)
+		return false
+	case importPath == r.Package.Path:
+		b.diags.Errorf(pos, diag.Conflict, "choose another output", "output is the folder of package %s itself", r.Package.Path)
+		return false
+	case r.Package.Reaches(importPath):
+		b.diags.Errorf(r.Pos, diag.ImportsOutput, "link the tools from another package", "package %s imports its own output %s, itself or through others", r.Package.Path, importPath)
 		return false
 	}
 	out.Dir, out.Path = dir, importPath
@@ -144,11 +169,13 @@ func (b *builder) nameTools(out *model.Package, hooks []*discover.Hook, names *n
 	for _, h := range hooks {
 		methods[h.Method.Name()]++
 	}
+	entries := make(map[*discover.Receiver]*naming.Scope)
 	for _, h := range hooks {
 		i, ok := receivers[h.Receiver]
 		if !ok {
 			i = len(out.Toolsets)
 			receivers[h.Receiver] = i
+			entries[h.Receiver] = naming.NewScope("Tools")
 			out.Toolsets = append(out.Toolsets, b.toolset(h, names))
 		}
 		ts := &out.Toolsets[i]
@@ -160,8 +187,16 @@ func (b *builder) nameTools(out *model.Package, hooks []*discover.Hook, names *n
 			return []string{name + "Name", name + "Args", naming.Unexported(name), naming.Unexported(name) + "Definition", naming.Unexported(name) + "Input", naming.Unexported(name) + "Output", naming.Unexported(name) + "Fields", "decode" + name + "Args"}
 		})
 		ts.Tools = append(ts.Tools, model.Tool{
-			Name: b.toolName(h), Method: h.Method.Name(), Ident: ident, Type: naming.Unexported(ident), Entry: entryName(h.Method.Name()), Pos: h.Pos,
+			Name: b.toolName(h), Method: h.Method.Name(), Ident: ident, Type: naming.Unexported(ident), Entry: entries[h.Receiver].Name(entryName(h.Method.Name())), Pos: h.Pos,
 		})
+	}
+	for i := range out.Toolsets { // a receiver's variable must not hide a tool's type
+		ts := &out.Toolsets[i]
+		locals := naming.NewScope(append(reserved, out.SourceName, "tools")...)
+		for _, t := range ts.Tools {
+			locals.Take(t.Type)
+		}
+		ts.Var = locals.Name(naming.Unexported(ts.Name))
 	}
 }
 
@@ -189,7 +224,7 @@ func (b *builder) toolset(h *discover.Hook, names *naming.Scope) model.Toolset {
 	receiver := receiverType(r.Name)
 	_, pointer := receiver.(*types.Pointer)
 	return model.Toolset{
-		Name: name, Receiver: schema.GoType(receiver), Var: naming.NewScope(append(reserved, r.Package.Name, "tools")...).Name(naming.Unexported(name)),
+		Name: name, Receiver: schema.GoType(receiver),
 		Nilable: pointer || types.IsInterface(receiver), Pos: r.Pos,
 	}
 }
@@ -250,10 +285,16 @@ func (b *builder) checkToolNames() {
 // checkFolders refuses two packages with one output folder.
 func (b *builder) checkFolders() {
 	seen := make(map[string]string)
-	for _, p := range b.packages {
-		if first, twice := seen[p.Dir]; twice {
-			b.diags.Errorf(p.Toolsets[0].Pos, diag.Conflict, "give one another output", "packages %s and %s have the same output folder", first, p.Source)
+	check := func(pos diag.Position, dir, what string) {
+		if first, twice := seen[dir]; twice {
+			b.diags.Errorf(pos, diag.Conflict, "give one another output", "%s and %s have the same output folder", first, what)
 		}
-		seen[p.Dir] = p.Source
+		seen[dir] = what
+	}
+	for _, p := range b.packages {
+		check(p.Toolsets[0].Pos, p.Dir, "package "+p.Source)
+	}
+	for i, r := range b.registries {
+		check(b.file.Registries[i].Pos, r.Dir, "registry "+r.Path)
 	}
 }

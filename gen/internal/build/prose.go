@@ -3,6 +3,7 @@ package build
 import (
 	"go/ast"
 	"go/doc/comment"
+	"go/token"
 	"slices"
 	"strings"
 	"unicode"
@@ -116,53 +117,78 @@ func (t *toolBuilder) paramText(goName, name string) string {
 	if text, ok := t.texts[goName]; ok {
 		return text.value
 	}
+	words, given := t.listComment(goName)
+	if given {
+		return words
+	}
 	for _, n := range []string{goName, name} {
 		if text, ok := t.doc.Param(n); ok {
 			return text
 		}
 	}
-	return t.listComment(goName)
+	return words
 }
 
 // listComment returns the comment above a parameter in its list, else the one
-// after it on its line.
-func (t *toolBuilder) listComment(name string) string {
+// after it on its line, and whether it is a directive.
+func (t *toolBuilder) listComment(name string) (words string, given bool) {
 	if t.hook.Func == nil {
-		return ""
+		return "", false
 	}
-	fset := t.program.Fset
 	for _, f := range t.hook.Func.Params.List {
 		for _, id := range f.Names {
 			if id.Name != name {
 				continue
 			}
-			line := fset.Position(id.Pos()).Line
-			for _, above := range []bool{true, false} {
-				for _, c := range t.hook.Params {
-					start, end := fset.Position(c.Pos()).Line, fset.Position(c.End()).Line
-					if above && end == line-1 && ownLine(fset.Position(c.Pos()).Column, fset.Position(f.Pos()).Column) || !above && start == line && c.Pos() > id.Pos() {
-						return t.commentText(c, name)
-					}
-				}
+			if c := t.commentAt(f, id); c != nil {
+				return t.commentText(c, name)
 			}
 		}
 	}
-	return ""
+	return "", false
 }
 
-// ownLine tells a comment above a parameter from one that trails the line
-// before: the former begins no further right than the parameter.
-func ownLine(comment, param int) bool { return comment <= param }
+// commentAt finds the comment of a parameter. One above it begins no further
+// right than the parameter itself: else it trails the line before.
+func (t *toolBuilder) commentAt(f *ast.Field, id *ast.Ident) *ast.CommentGroup {
+	at := func(pos token.Pos) token.Position { return t.program.Fset.Position(pos) }
+	line := at(id.Pos()).Line
+	for _, c := range t.hook.Params {
+		if at(c.End()).Line == line-1 && at(c.Pos()).Column <= at(f.Pos()).Column {
+			return c
+		}
+	}
+	for _, c := range t.hook.Params {
+		if at(c.Pos()).Line == line && c.Pos() > id.Pos() {
+			return c
+		}
+	}
+	return nil
+}
 
-func (t *toolBuilder) commentText(c *ast.CommentGroup, name string) string {
+func (t *toolBuilder) commentText(c *ast.CommentGroup, name string) (words string, given bool) {
+	t.attached[c] = true
 	found, diags := directive.Parse(t.program.Fset, directive.Parameters, c)
 	t.diags = append(t.diags, diags...)
 	for _, d := range found {
 		if words := d.Positional(); len(words) > 0 {
-			return words[0].Value
+			return words[0].Value, true
 		}
 	}
-	return doccomment.Parse(c.Text(), name, nil).Text
+	return doccomment.Parse(doccomment.Text(c), name, nil).Text, false
+}
+
+// lostComments reports directives in the parameter list that are at no
+// parameter.
+func (t *toolBuilder) lostComments() {
+	for _, g := range t.hook.Params {
+		for _, c := range g.List {
+			if !t.attached[g] && directive.IsMarked(c) {
+				pos := diag.At(t.program.Fset.Position(c.Pos()))
+				t.errorf(pos, diag.DirectiveLost, "move it above a parameter, or after it on its line", "this directive belongs to no parameter")
+			}
+		}
+	}
 }
 
 // checkText refuses characters that a person doesn't see and a model does.

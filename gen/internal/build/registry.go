@@ -32,6 +32,7 @@ func (b *builder) registry(c *config.Registry) *model.Registry {
 		return nil
 	}
 	packages := b.listed(c)
+	scope := naming.NewScope()
 	names := make(map[string]int)
 	for _, p := range packages {
 		for _, ts := range p.Toolsets {
@@ -44,7 +45,7 @@ func (b *builder) registry(c *config.Registry) *model.Registry {
 			if names[field] > 1 { // two alike get the package's name in front
 				field = naming.Exported(p.SourceName) + field
 			}
-			hub := model.RegistryHub{Field: field, Package: p.Path, Name: p.Name, Toolset: ts.Name, Type: ts.Receiver, Nilable: ts.Nilable}
+			hub := model.RegistryHub{Field: scope.Name(field), Package: p.Path, Name: p.Name, Toolset: ts.Name, Type: ts.Receiver, Nilable: ts.Nilable}
 			r.Fields = append(r.Fields, hub)
 		}
 	}

@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"go/ast"
 	"go/types"
 	"slices"
 	"strings"
@@ -28,6 +29,8 @@ type toolBuilder struct {
 	doc    *doccomment.Doc
 	texts  map[string]text // of parameters and their fields, from directives and yaml
 	roots  []model.Type
+
+	attached map[*ast.CommentGroup]bool // comments of the parameter list that belong to a parameter
 }
 
 // text is prose with its place.
@@ -45,18 +48,24 @@ func (t *toolBuilder) build() bool {
 	before := countErrors(t.diags)
 	t.walker.Use(schema.Options{SnakeFields: t.hook.Settings.FieldNames == "snake", OmitFields: t.hook.Settings.UnsupportedFields == "omit"})
 	if !runtimeschema.ValidName(t.tool.Name) {
-		t.errorf(t.tool.Pos, diag.ToolName, "name it with name=", "the name is not valid: it must match ^[A-Za-z_][A-Za-z0-9_-]{0,63}$")
+		t.errorf(t.namePos(), diag.ToolName, "name it with name=", "the name is not valid: it must match ^[A-Za-z_][A-Za-z0-9_-]{0,63}$")
 	}
 	t.prose()
 	t.hints()
 	t.limits()
 	t.errors()
+	t.nameConflict()
 	sig := t.hook.Method.Signature()
 	receiver := receiverType(t.hook.Receiver.Name)
-	t.tool.Signature = schema.Signature(sig, receiver)
+	if schema.Nameable(sig, t.walker.Output()) {
+		t.tool.Signature = schema.Signature(sig, receiver)
+	}
 	t.params(sig)
 	t.results(sig)
 	if countErrors(t.diags) > before {
+		return false
+	}
+	if !t.visible() {
 		return false
 	}
 	hash, err := runtimeschema.Hash([]byte(t.tool.Input), outputBytes(t.tool.Output))
@@ -66,6 +75,40 @@ func (t *toolBuilder) build() bool {
 	}
 	t.tool.SchemaHash = hash
 	return true
+}
+
+// namePos is where the tool's name was given, else the hook.
+func (t *toolBuilder) namePos() diag.Position {
+	if d := t.hook.Directive("expose"); d != nil {
+		if arg, ok := d.Value("name"); ok {
+			return arg.Pos
+		}
+	}
+	if c := t.hook.Config; c != nil && c.Name.IsSet() {
+		return c.Name.Pos
+	}
+	return t.tool.Pos
+}
+
+// nameConflict refuses a name that is set in two places.
+func (t *toolBuilder) nameConflict() {
+	d, c := t.hook.Directive("expose"), t.hook.Config
+	if d == nil || c == nil || !c.Name.IsSet() {
+		return
+	}
+	if arg, ok := d.Value("name"); ok && arg.Value != c.Name.Value {
+		t.errorf(arg.Pos, diag.Conflict, "drop one", "its name is set here and in toolgen.yaml")
+		t.diags.Relate(c.Name.Pos, "the other place")
+	}
+}
+
+// visible checks whatever a model reads, wherever it came from.
+func (t *toolBuilder) visible() bool {
+	before := countErrors(t.diags)
+	t.checkText(t.hook.Pos, "title", t.tool.Title)
+	t.checkText(t.hook.Pos, "input schema", t.tool.Input)
+	t.checkText(t.hook.Pos, "output schema", t.tool.Output)
+	return countErrors(t.diags) == before
 }
 
 func outputBytes(s string) []byte {
@@ -149,10 +192,12 @@ func (t *toolBuilder) params(sig *types.Signature) {
 	root := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
 	goNames := naming.NewScope()
 	hidden := t.hidden()
+	t.attached = make(map[*ast.CommentGroup]bool)
 	for i := range sig.Params().Len() {
 		v := sig.Params().At(i)
-		if i == 0 && isContext(v.Type()) {
+		if isContext(v.Type()) {
 			t.tool.Context = true
+			t.tool.Params = append(t.tool.Params, model.Param{Context: true})
 			continue
 		}
 		name := naming.Snake(v.Name())
@@ -161,7 +206,7 @@ func (t *toolBuilder) params(sig *types.Signature) {
 			delete(hidden, v.Name())
 			param.Hidden, param.Name = true, name
 			param.Type = model.Type{Go: schema.GoType(v.Type())}
-			t.warnHidden(v, param.Variadic)
+			t.checkHidden(v, param.Variadic)
 			t.tool.Params = append(t.tool.Params, param)
 			continue
 		}
@@ -172,6 +217,7 @@ func (t *toolBuilder) params(sig *types.Signature) {
 		t.param(v, name, param, root, goNames)
 	}
 	t.unknownParams(root, hidden)
+	t.lostComments()
 	var nested map[string]string
 	for path, text := range t.texts {
 		if strings.Contains(path, ".") {
@@ -181,7 +227,14 @@ func (t *toolBuilder) params(sig *types.Signature) {
 			nested[propertyPath(path)] = text.value
 		}
 	}
-	t.tool.Input = schema.Encode(t.walker.Assemble(root, schema.In, nested))
+	assembled, refused := t.walker.Assemble(root, schema.In, nested)
+	t.tool.Input = schema.Encode(assembled)
+	for path, text := range t.texts {
+		_, exists := t.walker.HasProperty(root, schema.In, propertyPath(path))
+		if exists && slices.Contains(refused, propertyPath(path)) {
+			t.errorf(text.pos, diag.TextUnknown, "describe it at the field", "%s is of a type that contains itself, which can't be described for one tool", path)
+		}
+	}
 }
 
 // propertyPath turns a Go parameter's path into that of its property.
@@ -257,9 +310,12 @@ func (t *toolBuilder) hidden() map[string]diag.Position {
 	return out
 }
 
-// warnHidden warns of a hidden parameter whose zero value is nil: few hooks
-// expect that.
-func (t *toolBuilder) warnHidden(v *types.Var, variadic bool) {
+// checkHidden refuses a hidden parameter whose zero value can't be written, and
+// warns of one whose zero value is nil: few hooks expect that.
+func (t *toolBuilder) checkHidden(v *types.Var, variadic bool) {
+	if !variadic && !schema.Nameable(v.Type(), t.walker.Output()) {
+		t.errorf(t.site(v, v.Name()).Pos, diag.TypeUnexported, "expose a wrapper", "hidden parameter %s has a type that generated code can't name", v.Name())
+	}
 	switch v.Type().Underlying().(type) {
 	case *types.Pointer, *types.Interface, *types.Map:
 		if !variadic {
@@ -310,8 +366,11 @@ func (t *toolBuilder) results(sig *types.Signature) {
 	n := sig.Results().Len()
 	for i := range n {
 		v := sig.Results().At(i)
-		r := model.Result{Name: v.Name(), Type: model.Type{Go: schema.GoType(v.Type())}}
+		r := model.Result{Name: v.Name(), Go: schema.GoType(v.Type())}
 		switch {
+		case i == n-1 && isOwnError(v.Type()):
+			t.errorf(t.hook.Pos, diag.ResultShape, "return error", "result %d is an error of type %s, which nobody would take for a failure", i+1, types.TypeString(v.Type(), (*types.Package).Name))
+			continue
 		case i == n-1 && types.TypeString(v.Type(), nil) == "error":
 			r.Error = true
 		case isHTTPResponse(v.Type()):
@@ -347,7 +406,8 @@ func (t *toolBuilder) dataResults(sig *types.Signature, data []int) {
 		t.roots = append(t.roots, value.Type)
 		if len(data) == 1 && isObject(value.Type) {
 			r.Name = ""
-			t.tool.Output = schema.Encode(t.walker.Assemble(t.described(value.Schema), schema.Out, nil))
+			assembled, _ := t.walker.Assemble(t.described(value.Schema), schema.Out, nil)
+			t.tool.Output = schema.Encode(assembled)
 			return
 		}
 		r.Name = resultName(v.Name(), nth, len(data))
@@ -355,12 +415,17 @@ func (t *toolBuilder) dataResults(sig *types.Signature, data []int) {
 		if len(data) == 1 {
 			s = t.described(s)
 		}
+		if _, twice := root.Properties.Get(r.Name); twice {
+			t.errorf(site.Pos, diag.PropertyTwice, "rename one", "two results are called %s in JSON", r.Name)
+			continue
+		}
 		root.Properties.Set(r.Name, s)
-		if value.Type.Kind != model.Pointer {
+		if value.Type.Kind != model.Pointer && value.Type.Kind != model.Error {
 			root.Required = append(root.Required, r.Name)
 		}
 	}
-	t.tool.Output = schema.Encode(t.walker.Assemble(root, schema.Out, nil))
+	assembled, _ := t.walker.Assemble(root, schema.Out, nil)
+	t.tool.Output = schema.Encode(assembled)
 }
 
 // described puts what the doc comment says of the result on its schema.
@@ -404,6 +469,12 @@ func isObject(t model.Type) bool {
 		return isObject(*t.Elem)
 	}
 	return t.Kind == model.Struct || t.Kind == model.Map
+}
+
+// isOwnError recognises an error type other than error itself.
+func isOwnError(typ types.Type) bool {
+	iface, ok := types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
+	return ok && types.TypeString(typ, nil) != "error" && types.Implements(typ, iface)
 }
 
 // isHTTPResponse recognises *http.Response and the wrappers around it that

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -48,7 +49,7 @@ func Load(path string) (*File, diag.List, error) {
 func Parse(path string, src []byte) (*File, diag.List) {
 	d := &decoder{path: path}
 	file := &File{Path: path}
-	tree, err := parser.ParseBytes(src, 0)
+	tree, err := parser.ParseBytes(bytes.TrimPrefix(src, []byte("\uFEFF")), 0)
 	if err != nil {
 		d.syntax(err)
 		return file, d.diags
@@ -148,6 +149,10 @@ func (d *decoder) registry(n ast.Node) Registry {
 
 func (d *decoder) pkg(n ast.Node) Package {
 	var p Package
+	if _, text := n.(*ast.StringNode); text {
+		d.diags.Errorf(d.at(n), diag.YAMLType, "write path: before it", "want a mapping, got a string")
+		return p
+	}
 	fields := d.settings(&p.Settings)
 	fields["path"] = d.textTo(&p.Path)
 	fields["output"] = d.textTo(&p.Output)
@@ -254,7 +259,11 @@ func (d *decoder) settings(s *Settings) map[string]func(ast.Node) {
 }
 
 func (d *decoder) duration(n ast.Node) time.Duration {
+	before := len(d.diags)
 	t := d.text(n)
+	if len(d.diags) > before {
+		return 0
+	}
 	v, err := time.ParseDuration(t.Value)
 	if err != nil || v < 0 {
 		d.diags.Errorf(t.Pos, diag.YAMLValue, `write a duration like "30s"`, "%q is no duration", t.Value)

@@ -53,7 +53,6 @@ type Spec struct {
 var Table = []Spec{
 	{Name: "closedworld", Targets: Method, Help: "the tool reaches nothing beyond the host's own systems"},
 	{Name: "destructive", Targets: Method, Help: "the tool may delete or overwrite"},
-	{Name: "end", Targets: Method | Type | Field, Help: "the rest of the comment is not for the model"},
 	{
 		Name: "errors", Targets: Method, Usage: "[retry=ErrA,ErrB] [failed=ErrC]", Keys: []string{"retry", "failed"},
 		Help: "which errors of the hook package a model may see: those that it can correct, and those that it can't",

@@ -64,7 +64,14 @@ func Find(p *load.Program, file *config.File) ([]*Hook, diag.List) {
 			f.source(pkg)
 		}
 	}
+	paths := make(map[string]bool)
 	for i := range file.Packages {
+		path := file.Packages[i].Path
+		if paths[p.ImportPath(path.Value)] {
+			f.diags.Errorf(path.Pos, diag.Conflict, "put both into one", "package %s is there twice", path.Value)
+			continue
+		}
+		paths[p.ImportPath(path.Value)] = true
 		f.named(&file.Packages[i])
 	}
 	for _, s := range p.Stray() {

@@ -17,7 +17,7 @@ func (f *finder) source(pkg *load.Package) {
 		for _, decl := range file.Decls {
 			switch decl := decl.(type) {
 			case *ast.FuncDecl:
-				f.function(pkg, file, decl, used)
+				f.function(pkg, decl, used)
 			case *ast.GenDecl:
 				f.declaration(pkg, decl, used)
 			}
@@ -37,13 +37,8 @@ func use(used map[*ast.Comment]bool, groups ...*ast.CommentGroup) {
 }
 
 // function reads the directives of a method or function.
-func (f *finder) function(pkg *load.Package, file *ast.File, decl *ast.FuncDecl, used map[*ast.Comment]bool) {
+func (f *finder) function(pkg *load.Package, decl *ast.FuncDecl, used map[*ast.Comment]bool) {
 	use(used, decl.Doc)
-	for _, c := range file.Comments {
-		if decl.Type.Params.Opening < c.Pos() && c.End() <= decl.Type.Params.Closing {
-			use(used, c)
-		}
-	}
 	found, diags := directive.Parse(f.program.Fset, directive.Method, decl.Doc)
 	f.diags = append(f.diags, diags...)
 	expose := find(found, "expose")
@@ -72,6 +67,7 @@ func (f *finder) function(pkg *load.Package, file *ast.File, decl *ast.FuncDecl,
 	}
 	h := f.add(f.receiver(pkg, tn), m, found[0].Pos)
 	h.Directives = found
+	use(used, h.Params...) // package build says which of them belong to nothing
 	if expose != nil {
 		h.Pos = expose.Pos
 	}
@@ -97,9 +93,9 @@ func (f *finder) isNamed(pkg *load.Package, typeName, method string) bool {
 // receiverType returns the type of a method's receiver, unless there is a
 // reason that it can't have hooks.
 func (f *finder) receiverType(pkg *load.Package, decl *ast.FuncDecl) *types.TypeName {
-	expr := decl.Recv.List[0].Type
+	expr := ast.Unparen(decl.Recv.List[0].Type)
 	if star, ok := expr.(*ast.StarExpr); ok {
-		expr = star.X
+		expr = ast.Unparen(star.X)
 	}
 	id, ok := expr.(*ast.Ident)
 	if !ok {

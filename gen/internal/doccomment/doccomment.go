@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Doc is what a comment says.
@@ -44,16 +46,10 @@ func (d *Doc) Param(name string) (string, bool) {
 	return d.Params[i].Text, true
 }
 
-// Text returns the text of a comment up to //toolgen:end, without directives;
-// "" for no comment.
+// Text returns the text of a comment, without directives; "" for no comment.
 func Text(g *ast.CommentGroup) string {
 	if g == nil {
 		return ""
-	}
-	for i, c := range g.List {
-		if c.Text == "//toolgen:end" {
-			return (&ast.CommentGroup{List: g.List[:i]}).Text()
-		}
 	}
 	return g.Text()
 }
@@ -85,7 +81,8 @@ func CutName(text, name string) string {
 			break
 		}
 	}
-	return strings.ToUpper(rest[:1]) + rest[1:]
+	first, size := utf8.DecodeRuneInString(rest)
+	return string(unicode.ToUpper(first)) + rest[size:]
 }
 
 type section int

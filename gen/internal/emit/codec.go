@@ -189,7 +189,7 @@ func readValue(t model.Type) jen.Code {
 	case model.Number:
 		return r("Number")
 	case model.Any:
-		return r("Any")
+		return convertTo(t.Go, t.Go.Kind == model.GoInterface || isBasic(t.Go, "any"), r("Any"))
 	case model.Pointer:
 		return jen.Qual(toolimplPath, "Ptr").Call(readValue(*t.Elem))
 	default:
@@ -198,6 +198,9 @@ func readValue(t model.Type) jen.Code {
 }
 
 func readQuoted(t model.Type) jen.Code {
+	if t.Kind == model.Pointer {
+		return jen.Qual(toolimplPath, "Ptr").Call(readQuoted(*t.Elem))
+	}
 	name := map[model.Kind]string{model.Int: "IntString", model.Uint: "UintString", model.Float: "FloatString"}[t.Kind]
 	if name == "" {
 		return convert(t.Go, "bool", jen.Qual(toolimplPath, "BoolString").Call(jen.Id("r")))

@@ -40,6 +40,9 @@ type File struct {
 // Package writes a generated package.
 func Package(p *model.Package) (File, error) {
 	f := newFile(p.Path, p.Name, p.Imports)
+	for path, alias := range p.Aliases {
+		f.ImportAlias(path, alias)
+	}
 	f.HeaderComment("")
 	f.HeaderComment("Source: " + p.Source)
 	f.PackageComment(fmt.Sprintf("Package %s serves the hooks of package %s as agent tools.", p.Name, p.SourceName))
@@ -120,7 +123,7 @@ func arguments(f *jen.File, ts *model.Toolset) {
 		t := &ts.Tools[i]
 		var fields []jen.Code
 		for _, p := range t.Params {
-			if p.Hidden {
+			if p.Hidden || p.Context {
 				continue
 			}
 			for _, line := range wrap(fieldDoc(p.Go, p.Doc)) {
@@ -150,6 +153,9 @@ func guards(f *jen.File, p *model.Package) {
 	for _, ts := range p.Toolsets {
 		f.Var().Id("_").Qual(runtimePath, "Toolset").Op("=").Parens(jen.Op("*").Id(ts.Name + "Toolset")).Parens(jen.Nil())
 		for _, t := range ts.Tools {
+			if t.Signature.IsZero() {
+				continue
+			}
 			f.Var().Id("_").Add(goType(t.Signature)).Op("=").Add(methodExpr(ts.Receiver, t.Method))
 		}
 	}

@@ -15,6 +15,14 @@ func raw(json string) jen.Code {
 	return jen.Id("`" + strings.ReplaceAll(json, "`", `\u0060`) + "`")
 }
 
+// tag is a struct tag as it was written: another literal is another type.
+func tag(text string) jen.Code {
+	if strings.Contains(text, "`") {
+		return jen.Lit(text)
+	}
+	return jen.Id("`" + text + "`")
+}
+
 // wrap breaks prose into comment lines of about 76 columns.
 func wrap(text string) []string {
 	var out []string
@@ -116,7 +124,7 @@ func structFields(t model.GoType) []jen.Code {
 			s = goType(f.Type)
 		}
 		if f.Tag != "" {
-			s = s.Add(jen.Id("`" + f.Tag + "`"))
+			s = s.Add(tag(f.Tag))
 		}
 		out = append(out, s)
 	}

@@ -64,12 +64,11 @@ func spell(p *model.Package, t model.GoType) string {
 func entryPoint(f *jen.File, ts *model.Toolset, t *model.Tool) {
 	var args []jen.Code
 	ctx, argument := "_", "_"
-	if t.Context {
-		ctx = "ctx"
-		args = append(args, jen.Id("ctx"))
-	}
 	for _, p := range t.Params {
 		switch {
+		case p.Context:
+			ctx = "ctx"
+			args = append(args, jen.Id("ctx"))
 		case p.Hidden && p.Variadic:
 		case p.Hidden:
 			args = append(args, zero(p.Type.Go))
@@ -91,7 +90,15 @@ func entryPoint(f *jen.File, ts *model.Toolset, t *model.Tool) {
 	f.Commentf("%s calls %s.%s.", t.Entry, ts.Name, t.Method)
 	f.Func().Params(jen.Id("t").Op("*").Id(ts.Name+"Toolset")).Id(t.Entry).
 		Params(jen.Id(ctx).Qual(contextPath, "Context"), jen.Id(argument).Id(t.Ident+"Args")).
-		Add(resultTypes(t.Signature.Results)).Block(body)
+		Add(resultTypes(resultGoTypes(t))).Block(body)
+}
+
+func resultGoTypes(t *model.Tool) []model.GoType {
+	out := make([]model.GoType, len(t.Results))
+	for i, r := range t.Results {
+		out[i] = r.Go
+	}
+	return out
 }
 
 // zero is the zero value of a type as an expression.
@@ -306,7 +313,7 @@ func writeResults(t *model.Tool, shown []model.Result, vars []string) []jen.Code
 	body = append(body, w, jen.Id("w").Dot("Object").Call())
 	for i, r := range shown {
 		value := []jen.Code{jen.Id("w").Dot("Key").Call(jen.Lit(r.Name)), writePresent(r.Type, vars[i])}
-		if r.Type.Kind == model.Pointer {
+		if r.Type.Kind == model.Pointer || r.Type.Kind == model.Error {
 			value = []jen.Code{jen.If(jen.Id(vars[i]).Op("!=").Nil()).Block(value...)}
 		}
 		body = append(body, value...)
@@ -324,6 +331,9 @@ func decoder(f *jen.File, t *model.Tool) {
 	var fields []model.Field
 	var hosts []string
 	for _, p := range t.Params {
+		if p.Context {
+			continue
+		}
 		if p.Hidden {
 			hosts = append(hosts, p.Name)
 			continue

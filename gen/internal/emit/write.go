@@ -130,7 +130,7 @@ func sequence(statements []jen.Code) []jen.Code {
 // present lists the conditions under which a property is written.
 func present(field *model.Field, path string) []jen.Code {
 	value := jen.Id(path)
-	if field.Type.Kind == model.Pointer {
+	if field.Type.Kind == model.Pointer || field.Type.Kind == model.Error {
 		return []jen.Code{value.Op("!=").Nil()}
 	}
 	if field.OmitEmpty {
@@ -147,7 +147,10 @@ func present(field *model.Field, path string) []jen.Code {
 		if c := notEmpty(field.Type, jen.Id(path)); c != nil {
 			return []jen.Code{c}
 		}
-		return []jen.Code{jen.Id(path).Op("!=").Parens(jen.Add(goType(field.Type.Go)).Values())}
+		if field.Type.Kind == model.Struct || field.Type.Kind == model.Array {
+			return []jen.Code{jen.Id(path).Op("!=").Parens(jen.Add(goType(field.Type.Go)).Values())}
+		}
+		return []jen.Code{jen.Id(path).Op("!=").Add(zero(field.Type.Go))}
 	}
 	return nil
 }

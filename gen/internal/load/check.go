@@ -101,6 +101,7 @@ func (p *Program) check(roots []*Package, diags *diag.List) {
 // checkSource type-checks a package of a main module. Errors are kept: they
 // matter only where they touch a hook.
 func (p *Program) checkSource(pkg *Package, diags *diag.List) {
+	pkg.checking = true
 	p.parse(pkg, diags)
 	conf := types.Config{
 		Importer:         p.importer,
@@ -178,6 +179,9 @@ func (i *moduleImporter) Import(path string) (*types.Package, error) {
 		return types.Unsafe, nil
 	}
 	if pkg := i.program.packages[path]; pkg != nil && pkg.Source {
+		if pkg.Types == nil && pkg.checking {
+			return nil, fmt.Errorf("import cycle through %s", path)
+		}
 		if pkg.Types == nil {
 			i.program.checkSource(pkg, nil)
 		}

@@ -26,9 +26,11 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/tools/go/packages"
 
 	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/directive"
 )
 
 // Options says what to load.
@@ -80,6 +82,7 @@ type Package struct {
 	Errors     []types.Error // of type-checking
 
 	program  *Program
+	checking bool // its types are being checked
 	goFiles  []string
 	compiled []string
 	imports  []string
@@ -124,10 +127,8 @@ func module(dir string) (root, path string, err error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		src, err := os.ReadFile(filepath.Join(at, "go.mod"))
 		if err == nil {
-			for line := range strings.Lines(string(src)) {
-				if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module"); ok {
-					return at, strings.Trim(strings.TrimSpace(rest), `"`), nil
-				}
+			if path := modfile.ModulePath(src); path != "" {
+				return at, path, nil
 			}
 			return "", "", fmt.Errorf("%s has no module line", filepath.Join(at, "go.mod"))
 		}
@@ -156,9 +157,12 @@ func (p *Program) list(ctx context.Context, o Options, marked []string, diags *d
 	var roots []*Package
 	for _, pkg := range listed {
 		if len(pkg.GoFiles) == 0 && len(pkg.CompiledGoFiles) == 0 {
-			p.notLoaded(pkg, o, diags)
+			if !p.allExcluded(pkg) {
+				p.notLoaded(pkg, o, diags)
+			}
 			continue
 		}
+		mixed(pkg, diags)
 		roots = append(roots, p.packages[pkg.PkgPath])
 	}
 	slices.SortFunc(roots, func(a, b *Package) int { return strings.Compare(a.Path, b.Path) })
@@ -184,6 +188,26 @@ func (p *Program) add(pkg *packages.Package) {
 	}
 	slices.Sort(q.imports)
 	p.packages[pkg.PkgPath] = q
+}
+
+// allExcluded keeps the marked files of a folder of which the build takes none.
+func (p *Program) allExcluded(pkg *packages.Package) bool {
+	before := len(p.stray)
+	for _, path := range pkg.IgnoredFiles {
+		if src, err := p.read(path); err == nil && directive.MayMark(src) {
+			_ = p.strayFile(path, src, false)
+		}
+	}
+	return len(p.stray) > before
+}
+
+// mixed reports a folder with files of several packages.
+func mixed(pkg *packages.Package, diags *diag.List) {
+	for _, e := range pkg.Errors {
+		if e.Kind == packages.ListError && strings.HasPrefix(e.Msg, "found packages ") {
+			diags.Errorf(diag.Position{File: pkg.GoFiles[0], Line: 1, Column: 1}, diag.NotLoaded, "move one elsewhere", "%s", firstLine(e.Msg))
+		}
+	}
 }
 
 // notLoaded reports a package without files.
@@ -235,8 +259,26 @@ func (p *Program) Generated() []string { return p.generated }
 // Stray returns files with directives that the build doesn't see.
 func (p *Program) Stray() []StrayFile { return p.stray }
 
-// HasImport reports whether the package imports path directly.
-func (pkg *Package) HasImport(path string) bool { return slices.Contains(pkg.imports, path) }
+// Reaches reports whether the package imports path, directly or through others
+// of the main modules.
+func (pkg *Package) Reaches(path string) bool {
+	seen := make(map[string]bool)
+	var visit func(*Package) bool
+	visit = func(at *Package) bool {
+		return slices.ContainsFunc(at.imports, func(next string) bool {
+			if next == path {
+				return true
+			}
+			p := pkg.program.packages[next]
+			if seen[next] || p == nil || !p.Source {
+				return false
+			}
+			seen[next] = true
+			return visit(p)
+		})
+	}
+	return visit(pkg)
+}
 
 // Names returns the names of all packages by import path.
 func (p *Program) Names() map[string]string {
@@ -253,13 +295,7 @@ func ModuleRoot(dir string) (string, error) {
 	return root, err
 }
 
-// ImportNames returns the names of the packages that the package imports.
-func (pkg *Package) ImportNames() []string {
-	var out []string
-	for _, path := range pkg.imports {
-		if p := pkg.program.packages[path]; p != nil {
-			out = append(out, p.Name)
-		}
-	}
-	return out
+// Excluded reports whether the build left out files with directives.
+func (p *Program) Excluded() bool {
+	return slices.ContainsFunc(p.stray, func(s StrayFile) bool { return !s.Test })
 }

@@ -71,8 +71,9 @@ func (p *Program) scanTree(ctx context.Context, root string, below bool, found m
 			}
 			return ctx.Err()
 		}
-		if !strings.HasSuffix(path, ".go") {
-			return nil
+		name := entry.Name()
+		if !strings.HasSuffix(name, ".go") || name[0] == '.' || name[0] == '_' {
+			return nil // as the go command does
 		}
 		src, err := p.read(path)
 		if err != nil {

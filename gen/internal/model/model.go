@@ -21,6 +21,7 @@ type Package struct {
 
 	// Imports are the names of packages whose types appear, by import path.
 	Imports map[string]string `json:"-"`
+	Aliases map[string]string `json:"-"` // other names for some of them
 }
 
 // A Toolset is the tools of one receiver type.
@@ -50,12 +51,12 @@ type Tool struct {
 	MaxResult   int           `json:"max_result,omitempty"`
 	Retry       []GoType      `json:"retry,omitempty"`  // error variables that a model can correct
 	Failed      []GoType      `json:"failed,omitempty"` // error variables that a model may see
-	Params      []Param       `json:"params,omitempty"` // all but the context, in order
+	Params      []Param       `json:"params,omitempty"` // in order
 	Results     []Result      `json:"results,omitempty"`
 	Input       string        `json:"input"`            // JSON Schema, indented
 	Output      string        `json:"output,omitempty"` // JSON Schema, indented
 	SchemaHash  string        `json:"schema_hash"`
-	Signature   GoType        `json:"signature"` // of the method expression
+	Signature   GoType        `json:"signature,omitzero"` // of the method expression; zero: it has a type that can't be named
 	Pos         diag.Position `json:"-"`
 }
 
@@ -71,6 +72,7 @@ type Hints struct {
 type Param struct {
 	Field    `json:"field"`
 	Doc      string `json:"doc,omitempty"`
+	Context  bool   `json:"context,omitempty"`  // the context of the call
 	Hidden   bool   `json:"hidden,omitempty"`   // passed as its zero value
 	Variadic bool   `json:"variadic,omitempty"` // its type is the slice
 }
@@ -78,6 +80,7 @@ type Param struct {
 // A Result is a result of a hook, in order. The last error is one too.
 type Result struct {
 	Name  string `json:"name,omitempty"` // of a property, where there are several
+	Go    GoType `json:"go"`
 	Type  Type   `json:"type,omitzero"`
 	Error bool   `json:"error,omitempty"` // the error
 	Drop  bool   `json:"drop,omitempty"`  // not shown

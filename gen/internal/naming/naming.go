@@ -86,6 +86,7 @@ func Unexported(name string) string {
 // is an empty scope.
 type Scope struct {
 	taken map[string]bool
+	given map[string]bool // at the beginning
 }
 
 // predeclared are the identifiers of Go's universe that generated code uses or
@@ -100,12 +101,12 @@ var predeclared = []string{
 // NewScope returns a scope in which the given names, and Go's predeclared
 // ones, are taken.
 func NewScope(taken ...string) *Scope {
-	s := &Scope{taken: make(map[string]bool, len(taken)+len(predeclared))}
+	s := &Scope{taken: make(map[string]bool, len(taken)+len(predeclared)), given: make(map[string]bool, len(taken))}
 	for _, n := range predeclared {
 		s.taken[n] = true
 	}
 	for _, n := range taken {
-		s.taken[n] = true
+		s.taken[n], s.given[n] = true, true
 	}
 	return s
 }
@@ -133,6 +134,9 @@ func (s *Scope) Family(name string, made func(string) []string) string {
 	}
 	return free
 }
+
+// IsPackage reports whether a name was taken by NewScope.
+func (s *Scope) IsPackage(name string) bool { return s.given[name] }
 
 // Take takes a name, free or not.
 func (s *Scope) Take(name string) { s.taken[name] = true }

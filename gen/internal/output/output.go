@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -98,9 +99,13 @@ func checkPackage(f File, diags *diag.List) {
 		if path == f.Path || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly)
+		if in, err := build.Default.MatchFile(filepath.Dir(path), e.Name()); err != nil || !in {
+			continue // it is of no build here
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, nil, parser.PackageClauseOnly)
 		if err == nil && file.Name.Name != f.Package {
-			diags.Errorf(diag.Position{File: path, Line: 1, Column: 1}, diag.OutputPackageName, "choose another output, or set package:",
+			diags.Errorf(diag.At(fset.Position(file.Name.Pos())), diag.OutputPackageName, "choose another output, or set package:",
 				"package %s is to be generated where package %s is", f.Package, file.Name.Name)
 			return
 		}

@@ -10,21 +10,29 @@ import (
 
 const refPrefix = "#/$defs/"
 
-// Assemble returns a schema that stands by itself. A struct that is used once
+// Assemble returns a schema that stands by itself, and the paths of those
+// descriptions that have no place. A struct that is used once
 // stands where it is used; one that is used more often, or that contains
 // itself, goes under $defs. Descriptions of nested properties replace those of
 // their fields; their names are paths with dots.
-func (w *Walker) Assemble(root *jsonschema.Schema, dir Direction, descriptions map[string]string) *jsonschema.Schema {
+func (w *Walker) Assemble(root *jsonschema.Schema, dir Direction, descriptions map[string]string) (out *jsonschema.Schema, refused []string) {
 	a := assembler{defs: w.defs[dir], uses: make(map[string]int), recursive: make(map[string]bool), kept: jsonschema.Definitions{}}
 	a.count(root, nil)
-	out := a.copy(root)
+	if name, ok := strings.CutPrefix(root.Ref, refPrefix); ok { // a root is an object, not a reference
+		a.copy(root)
+		out = describe(a.copy(a.defs[name]), root.Description)
+	} else {
+		out = a.copy(root)
+	}
 	for _, path := range slices.Sorted(maps.Keys(descriptions)) {
-		a.describe(out, strings.Split(path, "."), descriptions[path])
+		if !a.describe(out, strings.Split(path, "."), descriptions[path]) {
+			refused = append(refused, path)
+		}
 	}
 	for name, s := range a.kept {
 		out.Definitions = with(out.Definitions, name, s)
 	}
-	return out
+	return out, refused
 }
 
 func with(defs jsonschema.Definitions, name string, s *jsonschema.Schema) jsonschema.Definitions {
@@ -106,18 +114,17 @@ func (a *assembler) copy(s *jsonschema.Schema) *jsonschema.Schema {
 }
 
 // describe sets the description of a nested property. A definition on the way
-// that is shared is copied to this place; one that contains itself keeps its
-// own words.
-func (a *assembler) describe(s *jsonschema.Schema, path []string, text string) {
+// that is shared is copied to this place; one that contains itself can't be.
+func (a *assembler) describe(s *jsonschema.Schema, path []string, text string) bool {
 	for s.Items != nil {
 		s = s.Items
 	}
 	if s.Properties == nil {
-		return
+		return false
 	}
 	next, ok := s.Properties.Get(path[0])
 	if !ok {
-		return
+		return false
 	}
 	if name, isRef := strings.CutPrefix(next.Ref, refPrefix); isRef && len(path) > 1 && !a.recursive[name] {
 		next = describe(a.copy(a.defs[name]), next.Description)
@@ -128,9 +135,7 @@ func (a *assembler) describe(s *jsonschema.Schema, path []string, text string) {
 		next = &c
 	}
 	s.Properties.Set(path[0], next)
-	if len(path) > 1 {
-		a.describe(next, path[1:], text)
-	}
+	return len(path) == 1 || a.describe(next, path[1:], text)
 }
 
 // HasProperty reports whether a path of names, dots between them, leads to a

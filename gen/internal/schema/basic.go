@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/constant"
 	"go/token"
@@ -16,6 +17,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/doccomment"
 	"github.com/toolgen/toolgen/gen/internal/model"
 )
 
@@ -82,8 +84,13 @@ func (w *Walker) constants(n *types.Named, dir Direction) (Value, bool) {
 	}
 	var docs []string
 	for _, k := range list {
+		if k.Val().Kind() == constant.Int {
+			if _, exact := constant.Int64Val(k.Val()); !exact {
+				return Value{}, false // beyond int64 it stays an integer like any other
+			}
+		}
 		value, ok := enumValue(c, k.Val())
-		if !ok {
+		if !ok || w.isDeprecated(k) { // accepted, but not offered
 			continue
 		}
 		s.Enum = append(s.Enum, value)
@@ -113,6 +120,11 @@ func enumValue(c *model.Codec, v constant.Value) (any, bool) {
 	}
 	c.Ints = append(c.Ints, n)
 	return n, true
+}
+
+func (w *Walker) isDeprecated(k *types.Const) bool {
+	spec, ok := w.program.Decl(k).(*ast.ValueSpec)
+	return ok && doccomment.Parse(doccomment.Text(spec.Doc), k.Name(), nil).Deprecated != ""
 }
 
 // constantDoc says what a value means: an integer at least by its name.
@@ -184,17 +196,46 @@ func (w *Walker) areFlags(list []*types.Const) bool {
 func (w *Walker) elements(t, elem types.Type, kind model.Kind, length int, dir Direction, at Site) (Value, bool) {
 	e := w.entry(t, func() *model.Codec { return &model.Codec{Kind: kind, Go: GoType(t), Len: max(length, 0)} })
 	s := &jsonschema.Schema{Type: "array"}
+	typ := model.Type{Kind: kind, Go: e.codec.Go, Codec: e.codec.Name}
+	if ref, again := w.refer(t, e, s, dir); again {
+		return Value{typ, ref}, !e.failed[dir]
+	}
 	if length >= 0 {
 		n := uint64(length)
 		s.MinItems, s.MaxItems = &n, &n
 	}
 	v, ok := w.Walk(elem, dir, at)
 	if !ok {
+		e.failed[dir] = true
 		return Value{}, false
 	}
 	e.codec.Elem, s.Items = &v.Type, v.Schema
 	mark(e.codec, dir)
-	return Value{model.Type{Kind: kind, Go: e.codec.Go, Codec: e.codec.Name}, s}, true
+	return Value{typ, w.schemaOf(t, e, s)}, true
+}
+
+// refer begins the walk of a type that has a codec. A named one has a
+// definition, so that it can contain itself; again says that it has been, or
+// is being, walked.
+func (w *Walker) refer(t types.Type, e *entry, s *jsonschema.Schema, dir Direction) (ref *jsonschema.Schema, again bool) {
+	if _, named := t.(*types.Named); !named {
+		return nil, false
+	}
+	if e.done[dir] {
+		return w.schemaOf(t, e, s), true
+	}
+	e.done[dir] = true
+	w.undo = append(w.undo, func() { e.done[dir], e.failed[dir] = false, false })
+	w.defs[dir][e.codec.Name] = s
+	return nil, false
+}
+
+// schemaOf returns the schema of a type: a reference, where it has a name.
+func (w *Walker) schemaOf(t types.Type, e *entry, s *jsonschema.Schema) *jsonschema.Schema {
+	if _, named := t.(*types.Named); named {
+		return &jsonschema.Schema{Ref: refPrefix + e.codec.Name}
+	}
+	return s
 }
 
 func mark(c *model.Codec, dir Direction) {
@@ -214,8 +255,16 @@ func (w *Walker) mapping(t types.Type, u *types.Map, dir Direction, at Site) (Va
 	if !w.nameable(types.Unalias(u.Key()), at) {
 		return Value{}, false
 	}
+	if n, named := types.Unalias(u.Key()).(*types.Named); named && ownForm(n, dir) == model.Text {
+		w.diags.Errorf(at.Pos, diag.TypeUnsupported, at.Hint, "%s has type %s, whose keys format themselves", at.What, spell(t))
+		return Value{}, false
+	}
 	e := w.entry(t, func() *model.Codec { return &model.Codec{Kind: model.Map, Go: GoType(t)} })
 	s := &jsonschema.Schema{Type: "object"}
+	typ := model.Type{Kind: model.Map, Go: e.codec.Go, Codec: e.codec.Name}
+	if ref, again := w.refer(t, e, s, dir); again {
+		return Value{typ, ref}, !e.failed[dir]
+	}
 	k := model.Type{Kind: model.String, Go: GoType(u.Key()), Bits: bitsOf(key)}
 	if key.Info()&types.IsInteger != 0 {
 		k.Kind = model.Int
@@ -226,16 +275,17 @@ func (w *Walker) mapping(t types.Type, u *types.Map, dir Direction, at Site) (Va
 	}
 	v, ok := w.Walk(u.Elem(), dir, at)
 	if !ok {
+		e.failed[dir] = true
 		return Value{}, false
 	}
 	e.codec.Key, e.codec.Elem, s.AdditionalProperties = &k, &v.Type, v.Schema
 	mark(e.codec, dir)
-	return Value{model.Type{Kind: model.Map, Go: e.codec.Go, Codec: e.codec.Name}, s}, true
+	return Value{typ, w.schemaOf(t, e, s)}, true
 }
 
 // entry returns the entry of a type, made once. Its codec gets a name.
 func (w *Walker) entry(t types.Type, codec func() *model.Codec) *entry {
-	key := types.TypeString(t, nil)
+	key := fmt.Sprint(w.options, types.TypeString(t, nil))
 	if e, ok := w.entries[key]; ok {
 		return e
 	}

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/toolgen/toolgen/gen/internal/diag"
 	"github.com/toolgen/toolgen/gen/internal/directive"
@@ -36,10 +37,12 @@ func (f *jsonField) optional() bool {
 // fieldsOf lists the properties of a struct by encoding/json's rules: embedded
 // fields are promoted; of several with one name the least deep wins, among
 // those the tagged one; if that doesn't decide, none.
-func (w *Walker) fieldsOf(s *types.Struct, at Site) []jsonField {
+func (w *Walker) fieldsOf(s *types.Struct, dir Direction, at Site) []jsonField {
 	byName := make(map[string][]jsonField)
 	var order []string
-	for _, f := range w.collect(s, nil, nil, map[string]bool{}) {
+	c := collector{walker: w, dir: dir, at: at, within: make(map[string]bool)}
+	c.collect(s, nil, nil)
+	for _, f := range c.found {
 		if _, seen := byName[f.name]; !seen {
 			order = append(order, f.name)
 		}
@@ -48,8 +51,11 @@ func (w *Walker) fieldsOf(s *types.Struct, at Site) []jsonField {
 	var out []jsonField
 	for _, name := range order {
 		f, ok := dominant(byName[name])
+		if list := byName[name]; len(list) > 1 && len(list[1].index) == 1 {
+			ok = false // dominant has put the least deep ones first
+		}
 		if !ok {
-			w.diags.Notef(at.Pos, diag.FieldAmbiguous, "%s: two embedded fields are called %s, so it is left out, as JSON does", at.What, name)
+			w.ambiguous(byName[name], name, at)
 			continue
 		}
 		selected, _, _ := types.LookupFieldOrMethod(s, true, f.field.Pkg(), f.field.Name())
@@ -79,10 +85,26 @@ func dominant(list []jsonField) (jsonField, bool) {
 	return list[0], true
 }
 
-// collect lists the fields of a struct and of those embedded in it. A type
-// that embeds itself ends the descent.
-func (w *Walker) collect(s *types.Struct, steps []model.Step, index []int, within map[string]bool) []jsonField {
-	var out []jsonField
+// ambiguous reports a property that JSON leaves out because two fields claim
+// it. Of the struct itself that is a mistake, of embedded ones a custom.
+func (w *Walker) ambiguous(list []jsonField, name string, at Site) {
+	if len(list[0].index) == 1 {
+		w.diags.Errorf(at.Pos, diag.PropertyTwice, "name one in a json tag", "%s: two fields are called %s in JSON", at.What, name)
+		return
+	}
+	w.diags.Notef(at.Pos, diag.FieldAmbiguous, "%s: two embedded fields are called %s, so it is left out, as JSON does", at.What, name)
+}
+
+// A collector lists the fields of a struct and of those embedded in it.
+type collector struct {
+	walker *Walker
+	dir    Direction
+	at     Site
+	within map[string]bool // types on the way: one that embeds itself ends the descent
+	found  []jsonField
+}
+
+func (c *collector) collect(s *types.Struct, steps []model.Step, index []int) {
 	for i := range s.NumFields() {
 		field := s.Field(i)
 		tag := reflect.StructTag(s.Tag(i)).Get("json")
@@ -90,31 +112,51 @@ func (w *Walker) collect(s *types.Struct, steps []model.Step, index []int, withi
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")
-		at := append(slices.Clone(index), i)
-		if field.Embedded() && name == "" {
-			if inner, step, ok := embedded(field); ok {
-				key := types.TypeString(field.Type(), nil)
-				if !within[key] {
-					within[key] = true
-					out = append(out, w.collect(inner, withStep(steps, step), at, within)...)
-					delete(within, key)
-				}
-				continue
-			}
+		if !validTag(name) {
+			name = ""
 		}
-		if !field.Exported() {
+		here := append(slices.Clone(index), i)
+		if field.Embedded() && name == "" && c.embedded(field, steps, here) || !field.Exported() {
 			continue
 		}
 		f := jsonField{
-			name: name, field: field, steps: steps, index: at, tagged: name != "",
+			name: name, field: field, steps: steps, index: here, tagged: name != "",
 			omitEmpty: hasOption(options, "omitempty"), omitZero: hasOption(options, "omitzero"), quoted: hasOption(options, "string"),
 		}
 		if name == "" {
-			f.name = w.propertyName(field)
+			f.name = c.walker.propertyName(field)
 		}
-		out = append(out, f)
+		c.found = append(c.found, f)
 	}
-	return out
+}
+
+// embedded collects the fields of an embedded struct, and reports whether it
+// is one.
+func (c *collector) embedded(field *types.Var, steps []model.Step, index []int) bool {
+	inner, step, ok := embedded(field)
+	if !ok {
+		if inner != nil {
+			c.walker.diags.Notef(c.at.Pos, diag.FieldOmitted, "%s: the embedded %s is left out: other packages can't reach through a pointer of an unexported type", c.at.What, field.Name())
+		}
+		return inner != nil
+	}
+	if c.dir == In && c.walker.fieldComment(field).hidden {
+		return true
+	}
+	key := types.TypeString(field.Type(), nil)
+	if !c.within[key] {
+		c.within[key] = true
+		c.collect(inner, withStep(steps, step), index)
+		delete(c.within, key)
+	}
+	return true
+}
+
+// validTag is encoding/json's rule for a name in a tag.
+func validTag(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // withStep adds a step, unless generated code can't name it: Go promotes the
@@ -130,25 +172,24 @@ func hasOption(options, name string) bool {
 	return slices.Contains(strings.Split(options, ","), name)
 }
 
-// embedded returns the struct that an embedded field promotes the fields of.
-// An embedded pointer to an unexported type can't be made by other packages,
-// and types with a form of their own are fields like any other.
-func embedded(field *types.Var) (*types.Struct, model.Step, bool) {
-	step := model.Step{Go: field.Name()}
+// embedded returns the struct whose fields an embedded field promotes. It isn't
+// ok for a pointer to an unexported type, through which other packages can't
+// reach; types with a form of their own are fields like any other, and there
+// is no struct then.
+func embedded(field *types.Var) (s *types.Struct, step model.Step, ok bool) {
+	step = model.Step{Go: field.Name()}
 	t := types.Unalias(field.Type())
-	if p, ok := t.(*types.Pointer); ok {
+	p, pointer := t.(*types.Pointer)
+	if pointer {
 		t = types.Unalias(p.Elem())
 		step.Pointer = GoType(t)
-		if !field.Exported() {
-			return nil, step, false
-		}
 	}
 	n, ok := t.(*types.Named)
 	if !ok || ownForm(n, In) != "" || ownForm(n, Out) != "" {
 		return nil, step, false
 	}
-	s, ok := n.Underlying().(*types.Struct)
-	return s, step, ok
+	s, ok = n.Underlying().(*types.Struct)
+	return s, step, ok && (!pointer || field.Exported())
 }
 
 // A fieldComment is what the comments at a field say.

@@ -10,6 +10,9 @@ import (
 func GoType(t types.Type) model.GoType {
 	switch t := t.(type) {
 	case *types.Alias:
+		if !t.Obj().Exported() { // its target may be nameable where it isn't
+			return GoType(types.Unalias(t))
+		}
 		return named(t.Obj(), t.TypeArgs())
 	case *types.Named:
 		return named(t.Obj(), t.TypeArgs())

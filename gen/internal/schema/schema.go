@@ -52,7 +52,9 @@ type Walker struct {
 	options Options
 	diags   *diag.List
 	names   *naming.Scope
-	entries map[string]*entry // by type
+	depth   int               // of types being walked
+	undo    []func()          // takes back what a walk that fails has left, latest last
+	entries map[string]*entry // by options and type
 	codecs  []*model.Codec
 	defs    [2]map[string]*jsonschema.Schema // by direction and name
 }
@@ -72,6 +74,9 @@ func New(p *load.Program, output string, names *naming.Scope, diags *diag.List) 
 		defs: [2]map[string]*jsonschema.Schema{{}, {}},
 	}
 }
+
+// Output returns the import path of the generated package.
+func (w *Walker) Output() string { return w.output }
 
 // Use sets the options for the walks that follow.
 func (w *Walker) Use(o Options) { w.options = o }
@@ -96,6 +101,20 @@ func (w *Walker) Walk(t types.Type, dir Direction, at Site) (Value, bool) {
 	if !w.nameable(t, at) {
 		return Value{}, false
 	}
+	if w.depth++; w.depth > maxTypeDepth {
+		w.depth--
+		w.diags.Errorf(at.Pos, diag.TypeUnsupported, at.Hint, "%s has a type that is nested without end", at.What)
+		return Value{}, false
+	}
+	defer func() { w.depth-- }()
+	return w.walk(t, dir, at)
+}
+
+// maxTypeDepth is how deep types may be nested in each other, those that
+// contain themselves counted once.
+const maxTypeDepth = 100
+
+func (w *Walker) walk(t types.Type, dir Direction, at Site) (Value, bool) {
 	if v, ok := w.known(t, dir, at); ok {
 		return v, true
 	}
@@ -106,6 +125,10 @@ func (w *Walker) Walk(t types.Type, dir Direction, at Site) (Value, bool) {
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
+		if u.Kind() == types.Invalid {
+			w.diags.Errorf(at.Pos, diag.SignatureBroken, "mend it", "%s has a type that is not defined", at.What)
+			return Value{}, false
+		}
 		return w.basic(t, u, at)
 	case *types.Pointer:
 		return w.pointer(t, u, dir, at)
@@ -136,8 +159,13 @@ func isByte(t types.Type) bool {
 	return ok && b.Kind() == types.Byte
 }
 
-// nameable reports whether generated code can name a type.
+// nameable reports whether generated code can name a type; if not, it has
+// reported why.
 func (w *Walker) nameable(t types.Type, at Site) bool {
+	if s, ok := t.(*types.Struct); ok && !Nameable(s, w.output) {
+		w.diags.Errorf(at.Pos, diag.TypeUnexported, at.Hint, "%s has type %s, of which generated code can't name all fields", at.What, spell(t))
+		return false
+	}
 	n, ok := t.(*types.Named)
 	if !ok || n.Obj().Pkg() == nil {
 		return true
@@ -150,6 +178,11 @@ func (w *Walker) nameable(t types.Type, at Site) bool {
 	case !importable(n.Obj().Pkg().Path(), w.output):
 		w.diags.Errorf(at.Pos, diag.TypeUnexported, at.Hint, "%s has type %s of an internal package, which generated code can't import", at.What, spell(t))
 	default:
+		for arg := range n.TypeArgs().Types() {
+			if !w.nameable(types.Unalias(arg), at) {
+				return false
+			}
+		}
 		return true
 	}
 	return false
@@ -246,10 +279,12 @@ func isMarshal(sig *types.Signature, dir Direction) bool {
 		bytes, rest = sig.Params(), sig.Results()
 	}
 	if dir == In {
-		return bytes.Len() == 1 && isBytes(bytes.At(0).Type()) && rest.Len() == 1
+		return bytes.Len() == 1 && isBytes(bytes.At(0).Type()) && rest.Len() == 1 && isError(rest.At(0).Type())
 	}
-	return bytes.Len() == 2 && isBytes(bytes.At(0).Type()) && rest.Len() == 0
+	return bytes.Len() == 2 && isBytes(bytes.At(0).Type()) && isError(bytes.At(1).Type()) && rest.Len() == 0
 }
+
+func isError(t types.Type) bool { return types.TypeString(t, nil) == "error" }
 
 func isBytes(t types.Type) bool {
 	s, ok := types.Unalias(t).(*types.Slice)

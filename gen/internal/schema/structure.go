@@ -20,12 +20,13 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 		return v, !e.failed[dir]
 	}
 	e.done[dir] = true
+	w.undo = append(w.undo, func() { e.done[dir], e.failed[dir] = false, false })
 	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
 	if dir == In {
 		s.AdditionalProperties = jsonschema.FalseSchema
 	}
 	w.defs[dir][e.codec.Name] = s
-	fields := w.fieldsOf(u, at)
+	fields := w.fieldsOf(u, dir, at)
 	ok := true
 	var list []model.Field
 	for _, f := range fields {
@@ -83,25 +84,16 @@ func (w *Walker) field(f jsonField, own bool, dir Direction, at Site) (model.Fie
 		return model.Field{}, nil, leftOut
 	}
 	required := w.isRequired(f, own)
-	if w.options.OmitFields {
-		if !w.probe(f.field.Type(), dir) {
-			if dir == In && required {
-				w.diags.Errorf(site.Pos, diag.FieldOmitted, site.Hint, "%s has type %s and is required: it can't be left out", site.What, spell(f.field.Type()))
-				return model.Field{}, nil, refused
-			}
-			w.diags.Notef(site.Pos, diag.FieldOmitted, "%s has type %s and is left out", site.What, spell(f.field.Type()))
-			return model.Field{}, nil, leftOut
-		}
-	}
 	if dir == Out && isEmptyStruct(f.field.Type()) {
+		w.diags.Notef(site.Pos, diag.FieldOmitted, "%s has no exported field and is left out", site.What)
 		return model.Field{}, nil, leftOut
 	}
-	v, ok := w.Walk(f.field.Type(), dir, site)
-	if !ok {
-		return model.Field{}, nil, refused
+	v, outcome := w.fieldValue(f, required, dir, site)
+	if outcome != kept {
+		return model.Field{}, nil, outcome
 	}
 	field := model.Field{
-		Name: f.name, Go: f.field.Name(), Embedded: f.steps, Promoted: f.promoted, Type: v.Type, Required: required, Quoted: f.quoted && quotable(v.Type.Kind),
+		Name: f.name, Go: f.field.Name(), Embedded: f.steps, Promoted: f.promoted, Type: v.Type, Required: required, Quoted: f.quoted && quotable(v.Type),
 		Nullable: !required || isNilable(v.Type.Kind), OmitEmpty: f.omitEmpty,
 	}
 	if f.omitZero {
@@ -109,10 +101,10 @@ func (w *Walker) field(f jsonField, own bool, dir Direction, at Site) (model.Fie
 	}
 	s := describe(v.Schema, comment.text)
 	if field.Quoted {
-		s = &jsonschema.Schema{Type: "string", Description: s.Description, Pattern: quotedPattern(v.Type.Kind)}
+		s = &jsonschema.Schema{Type: "string", Description: s.Description, Pattern: quotedPattern(v.Type)}
 	}
 	if dir == Out {
-		field.Required = !f.omitEmpty && !f.omitZero && v.Type.Kind != model.Pointer && !f.optional()
+		field.Required = !f.omitEmpty && !f.omitZero && v.Type.Kind != model.Pointer && v.Type.Kind != model.Error && !f.optional()
 	}
 	w.checkName(field.Name, site)
 	return field, s, kept
@@ -136,14 +128,31 @@ func prefixOf(what string) string {
 	return what
 }
 
-// probe reports whether a type can be sent, without reporting why not.
-func (w *Walker) probe(t types.Type, dir Direction) bool {
-	var ignored diag.List
-	saved := w.diags
-	w.diags = &ignored
-	_, ok := w.Walk(t, dir, Site{})
-	w.diags = saved
-	return ok
+// fieldValue walks the type of a field. Where unsupported fields are left out,
+// a walk that fails is taken back with all that it reported.
+func (w *Walker) fieldValue(f jsonField, required bool, dir Direction, site Site) (Value, outcome) {
+	if !w.options.OmitFields {
+		v, ok := w.Walk(f.field.Type(), dir, site)
+		if !ok {
+			return v, refused
+		}
+		return v, kept
+	}
+	before, reported := len(w.undo), len(*w.diags)
+	v, ok := w.Walk(f.field.Type(), dir, site)
+	switch {
+	case ok:
+		return v, kept
+	case dir == In && required:
+		return v, refused // and what is wrong with it stays reported
+	}
+	for len(w.undo) > before {
+		w.undo[len(w.undo)-1]()
+		w.undo = w.undo[:len(w.undo)-1]
+	}
+	*w.diags = (*w.diags)[:reported]
+	w.diags.Notef(site.Pos, diag.FieldOmitted, "%s has type %s and is left out", site.What, spell(f.field.Type()))
+	return v, leftOut
 }
 
 // isRequired applies the rule: a name in a json tag without omitempty or
@@ -160,12 +169,20 @@ func isNilable(k model.Kind) bool {
 	return k == model.Slice || k == model.Map || k == model.Pointer || k == model.Bytes
 }
 
-func quotable(k model.Kind) bool {
-	return k == model.Int || k == model.Uint || k == model.Float || k == model.Bool || k == model.String
+// quotable reports whether `json:",string"` has a meaning here. On strings, whose
+// quoting twice nobody wants a model to do, it is not heeded.
+func quotable(t model.Type) bool {
+	if t.Kind == model.Pointer {
+		t = *t.Elem
+	}
+	return t.Kind == model.Int || t.Kind == model.Uint || t.Kind == model.Float || t.Kind == model.Bool
 }
 
-func quotedPattern(k model.Kind) string {
-	switch k {
+func quotedPattern(t model.Type) string {
+	if t.Kind == model.Pointer {
+		t = *t.Elem
+	}
+	switch t.Kind {
 	case model.Int:
 		return "^-?[0-9]+$"
 	case model.Uint:
@@ -180,7 +197,7 @@ func quotedPattern(k model.Kind) string {
 // zeroTest says how omitzero finds the zero value.
 func zeroTest(t types.Type) string {
 	methods := types.NewMethodSet(types.NewPointer(t))
-	if m := methods.Lookup(nil, "IsZero"); m != nil {
+	if m := methods.Lookup(nil, "IsZero"); m != nil && types.TypeString(m.Type(), nil) == "func() bool" {
 		return "method"
 	}
 	switch t.Underlying().(type) {
