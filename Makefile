@@ -1,0 +1,76 @@
+# Two commands do all the set-up: make demo, make test.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --warn-undefined-variables
+
+BIN := .cache/bin
+GO ?= go
+FUZZTIME ?= 30s
+HTTP ?=
+
+.PHONY: help
+help: ## List the targets.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.PHONY: build
+build: ## Build toolgen and the demo into .cache/bin.
+	@mkdir -p $(BIN)
+	$(GO) build -o $(BIN)/ ./cmd/toolgen ./examples/demo
+
+.PHONY: demo
+demo: build ## Generate, make a database, serve it over MCP and call the tools.
+	$(BIN)/toolgen -q
+	rm -rf .cache/demo
+	$(BIN)/demo tour
+
+.PHONY: serve
+serve: build ## Leave the demo's server running on stdio; HTTP=127.0.0.1:8080 for HTTP.
+	@exec $(BIN)/demo serve $(if $(HTTP),-http $(HTTP))
+
+.PHONY: test
+test: mcp-deps ## Run every test, with the race detector.
+	$(GO) test -race ./...
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## Run the linters.
+	$(BIN)/golangci-lint run ./...
+
+.PHONY: generate
+generate: ## Write generated files.
+	$(GO) generate ./...
+
+.PHONY: check
+check: build ## Fail if generated files are out of date.
+	$(BIN)/toolgen check
+
+.PHONY: bench
+bench: ## Print ratios and allocations.
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./runtime/...
+
+.PHONY: fuzz
+fuzz: ## Fuzz what reads untrusted bytes, FUZZTIME each.
+	$(GO) test -run '^$$' -fuzz '^FuzzMedium$$' -fuzztime $(FUZZTIME) ./runtime/toolimpl
+	$(GO) test -run '^$$' -fuzz '^FuzzAny$$' -fuzztime $(FUZZTIME) ./runtime/toolimpl
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./gen/internal/directive
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./gen/internal/config
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./gen/internal/doccomment
+
+$(BIN)/golangci-lint: .lint/go.mod .lint/go.sum
+	@mkdir -p $(BIN)
+	cd .lint && $(GO) build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+# The MCP conformance suite and the Node.js that it needs, from npm.
+NPM := .cache/npm
+
+.PHONY: mcp-deps
+mcp-deps: $(NPM)/conf1/.done $(NPM)/conf2/.done $(NPM)/node/.done ## Install the MCP conformance suite from npm.
+
+$(NPM)/node/.done:  PACKAGE := node@22.23.3
+$(NPM)/conf1/.done: PACKAGE := @modelcontextprotocol/conformance@0.1.16
+$(NPM)/conf2/.done: PACKAGE := @modelcontextprotocol/conformance@0.2.0-alpha.12
+$(NPM)/%/.done: Makefile
+	@mkdir -p $(@D)
+	npm --prefix $(@D) install --no-audit --no-fund --silent $(PACKAGE)
+	@touch $@
