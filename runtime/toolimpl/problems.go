@@ -104,6 +104,10 @@ func (r *Reader) refuse(want string) {
 		return
 	}
 	r.start = start
+	if len(r.problems.found) >= maxProblems { // it won't be listed, so needs no words
+		r.problem(runtime.IssueType, "", "")
+		return
+	}
 	if r.data[r.start] == 'n' {
 		r.problem(runtime.IssueNull, want, "null")
 		return
