@@ -10,7 +10,7 @@ import (
 // runtime: the standard library and this module.
 func TestLink(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./toolimpl/internal/fixture/fixturetools")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./internal/fixture/fixturetools")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)

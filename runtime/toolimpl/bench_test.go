@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/toolgen/toolgen/runtime"
-	"github.com/toolgen/toolgen/runtime/toolimpl/internal/fixture"
-	"github.com/toolgen/toolgen/runtime/toolimpl/internal/fixture/fixturetools"
+	"github.com/toolgen/toolgen/runtime/internal/fixture"
+	"github.com/toolgen/toolgen/runtime/internal/fixture/fixturetools"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/toolgen/toolgen/runtime"
-	"github.com/toolgen/toolgen/runtime/toolimpl/internal/fixture"
+	"github.com/toolgen/toolgen/runtime/internal/fixture"
 )
 
 // The hand-written decoders that generated code is measured against: what an

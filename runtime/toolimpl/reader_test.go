@@ -14,7 +14,7 @@ import (
 
 	"github.com/toolgen/toolgen/runtime"
 	"github.com/toolgen/toolgen/runtime/toolimpl"
-	"github.com/toolgen/toolgen/runtime/toolimpl/internal/fixture"
+	"github.com/toolgen/toolgen/runtime/internal/fixture"
 )
 
 // echo sends an order through the generated decoder and writer.
