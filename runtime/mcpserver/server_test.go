@@ -20,9 +20,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/toolgen/toolgen/runtime"
-	"github.com/toolgen/toolgen/runtime/mcpserver"
 	"github.com/toolgen/toolgen/runtime/internal/fixture"
 	"github.com/toolgen/toolgen/runtime/internal/fixture/fixturetools"
+	"github.com/toolgen/toolgen/runtime/mcpserver"
 )
 
 // asServer is the environment variable under which the test binary is a server

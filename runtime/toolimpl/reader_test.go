@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/toolgen/toolgen/runtime"
-	"github.com/toolgen/toolgen/runtime/toolimpl"
 	"github.com/toolgen/toolgen/runtime/internal/fixture"
+	"github.com/toolgen/toolgen/runtime/toolimpl"
 )
 
 // echo sends an order through the generated decoder and writer.

@@ -55,7 +55,7 @@ func Plan(files []File, header string) ([]Change, diag.List, error) {
 		old, err := os.ReadFile(f.Path)
 		exists := err == nil
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("nothing was changed: %w", err)
 		}
 		if exists && !bytes.HasPrefix(old, []byte(header)) {
 			diags.Errorf(diag.Position{File: f.Path, Line: 1, Column: 1}, diag.ForeignFile, "move it, or choose another output", "toolgen didn't write this file and won't replace it")
@@ -115,13 +115,6 @@ func checkPackage(f File, diags *diag.List) {
 // Apply makes the changes: all, or, with an error, none.
 func Apply(ctx context.Context, changes []Change) error {
 	staged := make([]string, len(changes))
-	defer func() {
-		for _, name := range staged {
-			if name != "" {
-				_ = os.Remove(name) // left over from a failure
-			}
-		}
-	}()
 	var made []string
 	for i, c := range changes {
 		if c.Kind == Delete {
@@ -136,16 +129,27 @@ func Apply(ctx context.Context, changes []Change) error {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return errors.Join(fmt.Errorf("nothing was changed: %w", err), removeDirs(made))
+			return errors.Join(fmt.Errorf("nothing was changed: %w", err), unstage(staged), removeDirs(made))
 		}
 	}
 	for i, c := range changes {
 		if err := commit(c, staged[i]); err != nil {
-			return errors.Join(fmt.Errorf("nothing was changed: %w", err), rollback(changes[:i]), removeDirs(made))
+			return errors.Join(fmt.Errorf("nothing was changed: %w", err), rollback(changes[:i]), unstage(staged), removeDirs(made))
 		}
 		staged[i] = ""
 	}
 	return nil
+}
+
+// unstage removes what was written beside its target and not put in place.
+func unstage(staged []string) error {
+	var errs []error
+	for _, name := range staged {
+		if name != "" {
+			errs = append(errs, os.Remove(name))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // makeDirs makes the folders that are missing and returns them, outer first.
