@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -49,7 +50,7 @@ func Load(path string) (*File, diag.List, error) {
 func Parse(path string, src []byte) (*File, diag.List) {
 	d := &decoder{path: path}
 	file := &File{Path: path}
-	tree, err := parser.ParseBytes(bytes.TrimPrefix(src, []byte("\uFEFF")), 0)
+	tree, err := parse(bytes.TrimPrefix(src, []byte("\uFEFF")))
 	if err != nil {
 		d.syntax(err)
 		return file, d.diags
@@ -63,6 +64,16 @@ func Parse(path string, src []byte) (*File, diag.List) {
 	}
 	d.file(tree.Docs[0].Body, file)
 	return file, d.diags
+}
+
+// parse parses YAML. The parser panics on some texts that are none.
+func parse(src []byte) (file *ast.File, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("not YAML: %v", v)
+		}
+	}()
+	return parser.ParseBytes(src, 0)
 }
 
 // decoder walks the syntax tree. It is a hand-written walk since every value
@@ -100,6 +111,9 @@ func plainDuplicate(message string) string {
 }
 
 func (d *decoder) at(n ast.Node) diag.Position {
+	if n == nil || n.GetToken() == nil { // what the parser leaves of an empty value
+		return diag.Position{File: d.path, Line: 1, Column: 1}
+	}
 	t := n.GetToken()
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
 		t = m.Values[0].Key.GetToken()

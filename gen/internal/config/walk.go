@@ -78,6 +78,8 @@ func (d *decoder) wrongType(n ast.Node, want string) {
 
 func kindOf(n ast.Node) string {
 	switch n := n.(type) {
+	case nil:
+		return "nothing"
 	case *ast.MappingNode, *ast.MappingValueNode:
 		return "a mapping"
 	case *ast.SequenceNode:
