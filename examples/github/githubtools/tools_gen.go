@@ -315,7 +315,7 @@ var createCommentDefinition = runtime.Definition{
 GitHub API docs: https://docs.github.com/rest/issues/comments#create-an-issue-comment`,
 	Input:      json.RawMessage(createCommentInput),
 	Output:     json.RawMessage(createCommentOutput),
-	SchemaHash: "7f0153f897ee5e493f6d1313c99a81f366ada499b9a4eacde5d88512a1dee7c7",
+	SchemaHash: "8b7cf17a6e6c2a9383aa8f0c4eb8fcbf253431c1b20842c4168905dce392673f",
 }
 
 func (createComment) Definition() *runtime.Definition {
@@ -389,12 +389,12 @@ type create struct {
 
 var createDefinition = runtime.Definition{
 	Name: CreateName,
-	Description: `A new issue on the specified repository.
+	Description: `Create a new issue on the specified repository.
 
 GitHub API docs: https://docs.github.com/rest/issues/issues#create-an-issue`,
 	Input:      json.RawMessage(createInput),
 	Output:     json.RawMessage(createOutput),
-	SchemaHash: "6f2a00d2c980c72a618adc47d0a27e1942ae64ba3200cabbe9d8bfe43d87811a",
+	SchemaHash: "6b6d93ffb81b86f5020ed74f0bfac04fa12f317691b04eac88956ab0cfd1958a",
 }
 
 func (create) Definition() *runtime.Definition {
@@ -463,13 +463,13 @@ type edit struct {
 
 var editDefinition = runtime.Definition{
 	Name: EditName,
-	Description: `(update) an issue.
+	Description: `Edit (update) an issue.
 
 GitHub API docs: https://docs.github.com/rest/issues/issues#update-an-issue`,
 	Input:      json.RawMessage(editInput),
 	Output:     json.RawMessage(editOutput),
 	Hints:      runtime.Hints{Destructive: runtime.Yes},
-	SchemaHash: "63758116666ce6141e187c7ae1f3fbbed3a4eb1b51fb385fd93b401294efe4b4",
+	SchemaHash: "cf108a012c27e8704f92af72e16693ddc83f2d188b3681a7b54e463e0a9f9dcb",
 }
 
 func (edit) Definition() *runtime.Definition {
@@ -543,13 +543,13 @@ type issuesServiceGet struct {
 
 var issuesServiceGetDefinition = runtime.Definition{
 	Name: IssuesServiceGetName,
-	Description: `A single issue.
+	Description: `Get a single issue.
 
 GitHub API docs: https://docs.github.com/rest/issues/issues#get-an-issue`,
 	Input:      json.RawMessage(issuesServiceGetInput),
 	Output:     json.RawMessage(issuesServiceGetOutput),
 	Hints:      runtime.Hints{ReadOnly: runtime.Yes},
-	SchemaHash: "856b047dc163fdab4c8f7b2464d6ed179288e30952a294b1b5912f7249c603df",
+	SchemaHash: "2f046c6ba38f16259b782c8acd501f8ef7de4fb3cb0661ea554d3deaa8e42322",
 }
 
 func (issuesServiceGet) Definition() *runtime.Definition {
@@ -623,7 +623,7 @@ GitHub API docs: https://docs.github.com/rest/issues/issues#list-repository-issu
 	Input:      json.RawMessage(listByRepoInput),
 	Output:     json.RawMessage(listByRepoOutput),
 	Hints:      runtime.Hints{ReadOnly: runtime.Yes},
-	SchemaHash: "df808df1cd091aaf8f0bd87b73188a2c0a0b980e407bcb87e74ac82c835c54a9",
+	SchemaHash: "7f43441f35239af978c1ebc9206d309421df9e5ab10403421e984bea7832be96",
 }
 
 func (listByRepo) Definition() *runtime.Definition {
@@ -773,7 +773,7 @@ GitHub API docs: https://docs.github.com/rest/repos/repos#get-a-repository`,
 	Input:      json.RawMessage(repositoriesServiceGetInput),
 	Output:     json.RawMessage(repositoriesServiceGetOutput),
 	Hints:      runtime.Hints{ReadOnly: runtime.Yes},
-	SchemaHash: "01f0feca30277d6ac8b82aeceeaf9ecc0ce35c04f9901f7fda861ab408c66e01",
+	SchemaHash: "07993530e0b7cc4b369036ad8045e4a079d6d56fc7835db1080d37f0df95af95",
 }
 
 func (repositoriesServiceGet) Definition() *runtime.Definition {
@@ -842,7 +842,7 @@ GitHub API docs: https://docs.github.com/rest/commits/commits#list-commits`,
 	Input:      json.RawMessage(listCommitsInput),
 	Output:     json.RawMessage(listCommitsOutput),
 	Hints:      runtime.Hints{ReadOnly: runtime.Yes},
-	SchemaHash: "47988bc26095fa4175599969e353495bfbb3b34f3231def35cd4eb5fa270c010",
+	SchemaHash: "48bf55ea0de1e5a85623d0539b1f6c88dced3dc2ebd46aed8c3a7065a87ba66b",
 }
 
 func (listCommits) Definition() *runtime.Definition {
@@ -4694,7 +4694,7 @@ const createCommentInput = `{
             },
             "permissions": {
               "type": "object",
-              "description": "And RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators.",
+              "description": "Permissions and RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators.",
               "properties": {
                 "admin": {
                   "type": "boolean"
@@ -4850,7 +4850,7 @@ const createCommentInput = `{
         },
         "notification_setting": {
           "type": "string",
-          "description": "Can be one of: \"notifications_enabled\", \"notifications_disabled\"."
+          "description": "NotificationSetting can be one of: \"notifications_enabled\", \"notifications_disabled\"."
         },
         "members_count": {
           "type": "integer"
@@ -4955,15 +4955,15 @@ const createCommentInput = `{
             },
             "default_repository_permission": {
               "type": "string",
-              "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
+              "description": "DefaultRepoPermission can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
             },
             "default_repository_settings": {
               "type": "string",
-              "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
+              "description": "DefaultRepoSettings can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
             },
             "members_can_create_repositories": {
               "type": "boolean",
-              "description": "Default value is true and is only used in Organizations.Edit."
+              "description": "MembersCanCreateRepos default value is true and is only used in Organizations.Edit."
             },
             "members_can_create_public_repositories": {
               "type": "boolean",
@@ -5307,7 +5307,7 @@ const createCommentOutput = `{
         },
         "permissions": {
           "type": "object",
-          "description": "And RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators.",
+          "description": "Permissions and RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators.",
           "properties": {
             "admin": {
               "type": "boolean"
@@ -5454,7 +5454,7 @@ const createCommentOutput = `{
         },
         "notification_setting": {
           "type": "string",
-          "description": "Can be one of: \"notifications_enabled\", \"notifications_disabled\"."
+          "description": "NotificationSetting can be one of: \"notifications_enabled\", \"notifications_disabled\"."
         },
         "members_count": {
           "type": "integer"
@@ -5559,15 +5559,15 @@ const createCommentOutput = `{
             },
             "default_repository_permission": {
               "type": "string",
-              "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
+              "description": "DefaultRepoPermission can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
             },
             "default_repository_settings": {
               "type": "string",
-              "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
+              "description": "DefaultRepoSettings can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
             },
             "members_can_create_repositories": {
               "type": "boolean",
-              "description": "Default value is true and is only used in Organizations.Edit."
+              "description": "MembersCanCreateRepos default value is true and is only used in Organizations.Edit."
             },
             "members_can_create_public_repositories": {
               "type": "boolean",
@@ -5759,7 +5759,7 @@ const createInput = `{
         },
         "state_reason": {
           "type": "string",
-          "description": "Can be 'completed' or 'not_planned'."
+          "description": "StateReason can be 'completed' or 'not_planned'."
         },
         "milestone": {
           "type": "integer"
@@ -5795,7 +5795,7 @@ const createOutput = `{
     },
     "state_reason": {
       "type": "string",
-      "description": "Can be one of: \"completed\", \"not_planned\", \"reopened\"."
+      "description": "StateReason can be one of: \"completed\", \"not_planned\", \"reopened\"."
     },
     "locked": {
       "type": "boolean"
@@ -6150,15 +6150,15 @@ const createOutput = `{
         },
         "default_repository_permission": {
           "type": "string",
-          "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
+          "description": "DefaultRepoPermission can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
         },
         "default_repository_settings": {
           "type": "string",
-          "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
+          "description": "DefaultRepoSettings can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
         },
         "members_can_create_repositories": {
           "type": "boolean",
-          "description": "Default value is true and is only used in Organizations.Edit."
+          "description": "MembersCanCreateRepos default value is true and is only used in Organizations.Edit."
         },
         "members_can_create_public_repositories": {
           "type": "boolean",
@@ -6804,7 +6804,7 @@ const createOutput = `{
         },
         "notification_setting": {
           "type": "string",
-          "description": "Can be one of: \"notifications_enabled\", \"notifications_disabled\"."
+          "description": "NotificationSetting can be one of: \"notifications_enabled\", \"notifications_disabled\"."
         },
         "members_count": {
           "type": "integer"
@@ -7021,7 +7021,7 @@ const createOutput = `{
         },
         "permissions": {
           "$ref": "#/$defs/RepositoryPermissions",
-          "description": "And RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
+          "description": "Permissions and RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
         },
         "role_name": {
           "type": "string"
@@ -7077,7 +7077,7 @@ const editInput = `{
         },
         "state_reason": {
           "type": "string",
-          "description": "Can be 'completed' or 'not_planned'."
+          "description": "StateReason can be 'completed' or 'not_planned'."
         },
         "milestone": {
           "type": "integer"
@@ -7113,7 +7113,7 @@ const editOutput = `{
     },
     "state_reason": {
       "type": "string",
-      "description": "Can be one of: \"completed\", \"not_planned\", \"reopened\"."
+      "description": "StateReason can be one of: \"completed\", \"not_planned\", \"reopened\"."
     },
     "locked": {
       "type": "boolean"
@@ -7468,15 +7468,15 @@ const editOutput = `{
         },
         "default_repository_permission": {
           "type": "string",
-          "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
+          "description": "DefaultRepoPermission can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
         },
         "default_repository_settings": {
           "type": "string",
-          "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
+          "description": "DefaultRepoSettings can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
         },
         "members_can_create_repositories": {
           "type": "boolean",
-          "description": "Default value is true and is only used in Organizations.Edit."
+          "description": "MembersCanCreateRepos default value is true and is only used in Organizations.Edit."
         },
         "members_can_create_public_repositories": {
           "type": "boolean",
@@ -8122,7 +8122,7 @@ const editOutput = `{
         },
         "notification_setting": {
           "type": "string",
-          "description": "Can be one of: \"notifications_enabled\", \"notifications_disabled\"."
+          "description": "NotificationSetting can be one of: \"notifications_enabled\", \"notifications_disabled\"."
         },
         "members_count": {
           "type": "integer"
@@ -8339,7 +8339,7 @@ const editOutput = `{
         },
         "permissions": {
           "$ref": "#/$defs/RepositoryPermissions",
-          "description": "And RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
+          "description": "Permissions and RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
         },
         "role_name": {
           "type": "string"
@@ -8391,7 +8391,7 @@ const issuesServiceGetOutput = `{
     },
     "state_reason": {
       "type": "string",
-      "description": "Can be one of: \"completed\", \"not_planned\", \"reopened\"."
+      "description": "StateReason can be one of: \"completed\", \"not_planned\", \"reopened\"."
     },
     "locked": {
       "type": "boolean"
@@ -8746,15 +8746,15 @@ const issuesServiceGetOutput = `{
         },
         "default_repository_permission": {
           "type": "string",
-          "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
+          "description": "DefaultRepoPermission can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
         },
         "default_repository_settings": {
           "type": "string",
-          "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
+          "description": "DefaultRepoSettings can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
         },
         "members_can_create_repositories": {
           "type": "boolean",
-          "description": "Default value is true and is only used in Organizations.Edit."
+          "description": "MembersCanCreateRepos default value is true and is only used in Organizations.Edit."
         },
         "members_can_create_public_repositories": {
           "type": "boolean",
@@ -9400,7 +9400,7 @@ const issuesServiceGetOutput = `{
         },
         "notification_setting": {
           "type": "string",
-          "description": "Can be one of: \"notifications_enabled\", \"notifications_disabled\"."
+          "description": "NotificationSetting can be one of: \"notifications_enabled\", \"notifications_disabled\"."
         },
         "members_count": {
           "type": "integer"
@@ -9617,7 +9617,7 @@ const issuesServiceGetOutput = `{
         },
         "permissions": {
           "$ref": "#/$defs/RepositoryPermissions",
-          "description": "And RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
+          "description": "Permissions and RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
         },
         "role_name": {
           "type": "string"
@@ -9664,7 +9664,7 @@ const listByRepoInput = `{
         },
         "type": {
           "type": "string",
-          "description": "Can be the name of an issue type. If the string * is passed, issues with any type are accepted. If the string none is passed, issues without type are returned."
+          "description": "Type can be the name of an issue type. If the string * is passed, issues with any type are accepted. If the string none is passed, issues without type are returned."
         },
         "creator": {
           "type": "string",
@@ -9687,7 +9687,7 @@ const listByRepoInput = `{
         },
         "direction": {
           "type": "string",
-          "description": "In which to sort issues. Possible values are: asc, desc. Default is \"desc\"."
+          "description": "Direction in which to sort issues. Possible values are: asc, desc. Default is \"desc\"."
         },
         "since": {
           "type": "string",
@@ -9741,7 +9741,7 @@ const listByRepoOutput = `{
           },
           "state_reason": {
             "type": "string",
-            "description": "Can be one of: \"completed\", \"not_planned\", \"reopened\"."
+            "description": "StateReason can be one of: \"completed\", \"not_planned\", \"reopened\"."
           },
           "locked": {
             "type": "boolean"
@@ -10100,15 +10100,15 @@ const listByRepoOutput = `{
         },
         "default_repository_permission": {
           "type": "string",
-          "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
+          "description": "DefaultRepoPermission can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
         },
         "default_repository_settings": {
           "type": "string",
-          "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
+          "description": "DefaultRepoSettings can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
         },
         "members_can_create_repositories": {
           "type": "boolean",
-          "description": "Default value is true and is only used in Organizations.Edit."
+          "description": "MembersCanCreateRepos default value is true and is only used in Organizations.Edit."
         },
         "members_can_create_public_repositories": {
           "type": "boolean",
@@ -10754,7 +10754,7 @@ const listByRepoOutput = `{
         },
         "notification_setting": {
           "type": "string",
-          "description": "Can be one of: \"notifications_enabled\", \"notifications_disabled\"."
+          "description": "NotificationSetting can be one of: \"notifications_enabled\", \"notifications_disabled\"."
         },
         "members_count": {
           "type": "integer"
@@ -10971,7 +10971,7 @@ const listByRepoOutput = `{
         },
         "permissions": {
           "$ref": "#/$defs/RepositoryPermissions",
-          "description": "And RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
+          "description": "Permissions and RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
         },
         "role_name": {
           "type": "string"
@@ -11224,7 +11224,7 @@ const repositoriesServiceGetOutput = `{
         },
         "permissions": {
           "$ref": "#/$defs/RepositoryPermissions",
-          "description": "And RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
+          "description": "Permissions and RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
         },
         "role_name": {
           "type": "string"
@@ -11775,15 +11775,15 @@ const repositoriesServiceGetOutput = `{
         },
         "default_repository_permission": {
           "type": "string",
-          "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
+          "description": "DefaultRepoPermission can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
         },
         "default_repository_settings": {
           "type": "string",
-          "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
+          "description": "DefaultRepoSettings can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
         },
         "members_can_create_repositories": {
           "type": "boolean",
-          "description": "Default value is true and is only used in Organizations.Edit."
+          "description": "MembersCanCreateRepos default value is true and is only used in Organizations.Edit."
         },
         "members_can_create_public_repositories": {
           "type": "boolean",
@@ -12078,7 +12078,7 @@ const repositoriesServiceGetOutput = `{
             },
             "permissions": {
               "$ref": "#/$defs/RepositoryPermissions",
-              "description": "And RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
+              "description": "Permissions and RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators."
             },
             "role_name": {
               "type": "string"
@@ -12583,7 +12583,7 @@ const repositoriesServiceGetOutput = `{
         },
         "notification_setting": {
           "type": "string",
-          "description": "Can be one of: \"notifications_enabled\", \"notifications_disabled\"."
+          "description": "NotificationSetting can be one of: \"notifications_enabled\", \"notifications_disabled\"."
         },
         "members_count": {
           "type": "integer"
@@ -12678,24 +12678,24 @@ const listCommitsInput = `{
       "properties": {
         "sha": {
           "type": "string",
-          "description": "Or branch to start listing Commits from."
+          "description": "SHA or branch to start listing Commits from."
         },
         "path": {
           "type": "string",
-          "description": "That should be touched by the returned Commits."
+          "description": "Path that should be touched by the returned Commits."
         },
         "author": {
           "type": "string",
-          "description": "Of by which to filter Commits."
+          "description": "Author of by which to filter Commits."
         },
         "since": {
           "type": "string",
-          "description": "When should Commits be included in the response.",
+          "description": "Since when should Commits be included in the response.",
           "format": "date-time"
         },
         "until": {
           "type": "string",
-          "description": "When should Commits be included in the response.",
+          "description": "Until when should Commits be included in the response.",
           "format": "date-time"
         },
         "page": {
@@ -12957,7 +12957,7 @@ const listCommitsOutput = `{
         },
         "notification_setting": {
           "type": "string",
-          "description": "Can be one of: \"notifications_enabled\", \"notifications_disabled\"."
+          "description": "NotificationSetting can be one of: \"notifications_enabled\", \"notifications_disabled\"."
         },
         "members_count": {
           "type": "integer"
@@ -13062,15 +13062,15 @@ const listCommitsOutput = `{
             },
             "default_repository_permission": {
               "type": "string",
-              "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
+              "description": "DefaultRepoPermission can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Edit."
             },
             "default_repository_settings": {
               "type": "string",
-              "description": "Can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
+              "description": "DefaultRepoSettings can be one of: \"read\", \"write\", \"admin\", or \"none\". (Default: \"read\"). It is only used in OrganizationsService.Get."
             },
             "members_can_create_repositories": {
               "type": "boolean",
-              "description": "Default value is true and is only used in Organizations.Edit."
+              "description": "MembersCanCreateRepos default value is true and is only used in Organizations.Edit."
             },
             "members_can_create_public_repositories": {
               "type": "boolean",
@@ -13397,7 +13397,7 @@ const listCommitsOutput = `{
         },
         "permissions": {
           "type": "object",
-          "description": "And RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators.",
+          "description": "Permissions and RoleName identify the permissions and role that a user has on a given repository. These are only populated when calling Repositories.ListCollaborators.",
           "properties": {
             "admin": {
               "type": "boolean"

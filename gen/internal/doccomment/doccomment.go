@@ -69,10 +69,16 @@ func Parse(text, name string, link func(*comment.DocLink) string) *Doc {
 	return r.doc
 }
 
-// CutName cuts the name that a comment begins with by custom.
+// CutName cuts the name that a comment begins with by custom: "Create creates an
+// issue" is "Creates an issue". An imperative, "Create a new issue", keeps its
+// verb: only a verb in the third person may follow what is cut.
 func CutName(text, name string) string {
 	rest, ok := strings.CutPrefix(text, name+" ")
 	if name == "" || !ok {
+		return text
+	}
+	verb, _, _ := strings.Cut(rest, " ")
+	if verb = strings.TrimRight(verb, ".,;:\n"); verb != "are" && (len(verb) < 2 || !strings.HasSuffix(verb, "s") || strings.HasSuffix(verb, "ss")) {
 		return text
 	}
 	for _, copula := range []string{"is ", "are "} {

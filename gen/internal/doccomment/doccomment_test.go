@@ -17,7 +17,10 @@ func TestCutName(t *testing.T) {
 		"Refund are refunds.":      "Refunds.",
 		"Refunds are made.":        "Refunds are made.",
 		"Refund":                   "Refund",
-		"Refund über alles.":       "Über alles.",
+		"Refund über alles.":       "Refund über alles.",
+		"Refund übers Konto.":      "Übers Konto.",
+		"Refund an order.":         "Refund an order.",
+		"Refund less than all.":    "Refund less than all.",
 		"Pays back with [Refund].": "Pays back with [Refund].",
 	} {
 		if got := doccomment.CutName(text, "Refund"); got != want {
