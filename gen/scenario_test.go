@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/tools/txtar"
 
 	"github.com/toolgen/toolgen/gen"
@@ -211,6 +212,7 @@ func (s *scenario) build(result *gen.Result) {
 		s.Fatal(err)
 	}
 	args, _ := s.section("args")
+	s.checkSchemas(result)
 	again, err := gen.Generate(s.Context(), gen.Options{Dir: s.dir, Patterns: strings.Fields(args)})
 	if err != nil {
 		s.Fatal(err)
@@ -231,6 +233,34 @@ func (s *scenario) build(result *gen.Result) {
 		s.Fatalf("go run: %v\n%s", err, out)
 	}
 	s.got["want/calls"] = string(out)
+}
+
+// checkSchemas compiles every schema, which checks it against the meta-schema of
+// JSON Schema 2020-12 and resolves its references.
+func (s *scenario) checkSchemas(result *gen.Result) {
+	s.Helper()
+	for _, p := range s.model(result).Packages {
+		for _, ts := range p.Toolsets {
+			for _, t := range ts.Tools {
+				for kind, text := range map[string]string{"input": t.Input, "output": t.Output} {
+					if text == "" {
+						continue
+					}
+					doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+					if err != nil {
+						s.Fatalf("%s of %s: %v", kind, t.Name, err)
+					}
+					c := jsonschema.NewCompiler()
+					if err := c.AddResource("mem:///schema.json", doc); err != nil {
+						s.Fatal(err)
+					}
+					if _, err := c.Compile("mem:///schema.json"); err != nil {
+						s.Errorf("%s schema of %s: %v", kind, t.Name, err)
+					}
+				}
+			}
+		}
+	}
 }
 
 func (s *scenario) command(name string, args ...string) {

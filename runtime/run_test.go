@@ -90,19 +90,22 @@ func TestOutcomes(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"result":         {returning(runtime.TextResult("a"), nil), runtime.OK, "", ""},
-		"nil":            {returning(nil, nil), runtime.Fatal, "tool_error", "tool x failed (ref "},
-		"retry":          {returning(nil, runtime.Retryf("bad %d", 1)), runtime.Retry, "tool_retry", "bad 1"},
-		"wrapped retry":  {returning(nil, fmt.Errorf("x: %w", runtime.Retryf("bad"))), runtime.Retry, "tool_retry", "bad"},
-		"issues":         {returning(nil, &runtime.RetryError{Message: "m", Issues: []runtime.Issue{{Code: runtime.IssueType}}}), runtime.Retry, "invalid_arguments", "m"},
-		"failed":         {returning(nil, runtime.Failedf("gone")), runtime.Failed, "tool_failed", "gone"},
-		"code":           {returning(nil, &runtime.FailedError{Message: "down", Code: runtime.Unavailable}), runtime.Failed, "unavailable", "down"},
-		"pending":        {returning(nil, &runtime.PendingError{Kind: runtime.PendingApproval}), runtime.Pending, "approval", ""},
-		"error":          {returning(nil, secret), runtime.Fatal, "tool_error", "tool x failed (ref "},
-		"typed nil":      {returning(nil, nilRetry), runtime.Fatal, "tool_error", "tool x failed (ref "},
-		"panic":          {newFake("x", func(context.Context, json.RawMessage) (*runtime.Result, error) { panic(secret) }), runtime.Fatal, "panic", "tool x failed (ref "},
-		"panic printer":  {newFake("x", func(context.Context, json.RawMessage) (*runtime.Result, error) { panic(badPrinter{}) }), runtime.Fatal, "panic", "tool x failed (ref "},
-		"goexit":         {newFake("x", func(context.Context, json.RawMessage) (*runtime.Result, error) { goruntime.Goexit(); return nil, nil }), runtime.Fatal, "panic", "tool x failed (ref "},
+		"result":        {returning(runtime.TextResult("a"), nil), runtime.OK, "", ""},
+		"nil":           {returning(nil, nil), runtime.Fatal, "tool_error", "tool x failed (ref "},
+		"retry":         {returning(nil, runtime.Retryf("bad %d", 1)), runtime.Retry, "tool_retry", "bad 1"},
+		"wrapped retry": {returning(nil, fmt.Errorf("x: %w", runtime.Retryf("bad"))), runtime.Retry, "tool_retry", "bad"},
+		"issues":        {returning(nil, &runtime.RetryError{Message: "m", Issues: []runtime.Issue{{Code: runtime.IssueType}}}), runtime.Retry, "invalid_arguments", "m"},
+		"failed":        {returning(nil, runtime.Failedf("gone")), runtime.Failed, "tool_failed", "gone"},
+		"code":          {returning(nil, &runtime.FailedError{Message: "down", Code: runtime.Unavailable}), runtime.Failed, "unavailable", "down"},
+		"pending":       {returning(nil, &runtime.PendingError{Kind: runtime.PendingApproval}), runtime.Pending, "approval", ""},
+		"error":         {returning(nil, secret), runtime.Fatal, "tool_error", "tool x failed (ref "},
+		"typed nil":     {returning(nil, nilRetry), runtime.Fatal, "tool_error", "tool x failed (ref "},
+		"panic":         {newFake("x", func(context.Context, json.RawMessage) (*runtime.Result, error) { panic(secret) }), runtime.Fatal, "panic", "tool x failed (ref "},
+		"panic printer": {newFake("x", func(context.Context, json.RawMessage) (*runtime.Result, error) { panic(badPrinter{}) }), runtime.Fatal, "panic", "tool x failed (ref "},
+		"goexit": {newFake("x", func(context.Context, json.RawMessage) (*runtime.Result, error) {
+			goruntime.Goexit()
+			return &runtime.Result{}, nil
+		}), runtime.Fatal, "panic", "tool x failed (ref "},
 		"long message":   {returning(nil, runtime.Failedf("%s", strings.Repeat("é", 9000))), runtime.Failed, "tool_failed", strings.Repeat("é", 4096)},
 		"unknown result": {returning(&runtime.Result{}, nil), runtime.OK, "", ""},
 	} {

@@ -55,6 +55,7 @@ func TestConformance(t *testing.T) {
 		{"0.2 2026-07-28", "conf2", statelessScenarios, []string{"--spec-version", "2026-07-28"}},
 	} {
 		t.Run(run.name, func(t *testing.T) {
+			t.Parallel()
 			for _, s := range run.scenarios {
 				args := append([]string{suite(run.suite), "server", "--url", url, "--scenario", s}, run.flags...)
 				cmd := exec.CommandContext(t.Context(), node, args...)

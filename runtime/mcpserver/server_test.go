@@ -95,7 +95,9 @@ func handWritten() tools {
 	}
 	return tools{
 		{name: "printing", call: func(context.Context, json.RawMessage) (*runtime.Result, error) {
-			fmt.Println(strings.Repeat("a stray print ", 1000))
+			if _, err := fmt.Println(strings.Repeat("a stray print ", 1000)); err != nil {
+				return nil, err
+			}
 			cmd := exec.Command("echo", "a child's print")
 			cmd.Stdout = os.Stdout
 			if err := cmd.Run(); err != nil {
@@ -317,7 +319,8 @@ func TestStdioEnds(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.cmd.Wait() }()
 	select {
-	case <-ended:
+	case err := <-ended:
+		t.Logf("ended: %v", err)
 	case <-time.After(30 * time.Second):
 		t.Error("the server goes on after a signal")
 	}
@@ -533,7 +536,7 @@ func TestShutdownOrder(t *testing.T) {
 	}
 	server := &http.Server{Handler: h}
 	go func() { _ = server.Serve(l) }()
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	session := connect(t, &mcp.StreamableClientTransport{Endpoint: "http://" + l.Addr().String(), DisableStandaloneSSE: true}, "2026-07-28")
 	go func() {
 		_, _ = session.CallTool(context.Background(), &mcp.CallToolParams{Name: "use", Arguments: json.RawMessage("{}")})

@@ -2,6 +2,7 @@ package toolimpl
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -68,7 +69,7 @@ func (p *problems) err(tool string) error {
 		noun = "problem"
 	}
 	fmt.Fprintf(&b, "%s: %d %s in the arguments", tool, p.count, noun)
-	listed := append(p.found, p.missing...)
+	listed := slices.Concat(p.found, p.missing)
 	listed = listed[:min(len(listed), maxProblems)]
 	issues := make([]runtime.Issue, 0, len(listed))
 	for _, pr := range listed {

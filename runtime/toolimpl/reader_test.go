@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -337,7 +338,7 @@ func withFloats(v any) any {
 func asNumbers(v any) any {
 	switch v := v.(type) {
 	case int64:
-		return json.Number(fmt.Sprint(v))
+		return json.Number(strconv.FormatInt(v, 10))
 	case []any:
 		for i := range v {
 			v[i] = asNumbers(v[i])

@@ -255,12 +255,14 @@ func (w *Writer) Bytes(v []byte) {
 
 // Time writes a date and time as RFC 3339 has it.
 func (w *Writer) Time(v time.Time) {
-	b, err := v.AppendText(append(w.buf, '"'))
+	w.Quote()
+	b, err := v.AppendText(w.buf)
 	if err != nil {
 		w.fail("RFC 3339 can't express the time", err)
 		return
 	}
-	w.buf = append(b, '"')
+	w.buf = b
+	w.Quote()
 }
 
 // Duration writes a duration as Go does, such as 1h30m0s.

@@ -24,8 +24,7 @@ func written(t *testing.T, write func(w *toolimpl.Writer)) (string, error) {
 	w.EndObject()
 	r, err := w.Result()
 	if err != nil {
-		var failed *runtime.FailedError
-		if !errors.As(err, &failed) {
+		if _, ok := errors.AsType[*runtime.FailedError](err); !ok {
 			t.Fatalf("error is %T: %v", err, err)
 		}
 		return "", err

@@ -986,7 +986,7 @@ func writeAdvancedSecurity(w *toolimpl.Writer, v *github.AdvancedSecurity) {
 	w.EndObject()
 }
 
-func writeAnyMap(w *toolimpl.Writer, m map[string]interface{}) {
+func writeAnyMap(w *toolimpl.Writer, m map[string]any) {
 	if !w.Object() {
 		return
 	}

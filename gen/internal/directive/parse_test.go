@@ -67,4 +67,3 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
-

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"strings"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/toolgen/toolgen/gen/internal/model"
@@ -121,12 +123,13 @@ func readField(field *model.Field, target string) []jen.Code {
 
 // selector selects a field: promoted ones without the embedded structs between.
 func selector(field *model.Field, target string) string {
+	names := []string{target}
 	if !field.Promoted {
 		for _, step := range field.Embedded {
-			target += "." + step.Go
+			names = append(names, step.Go)
 		}
 	}
-	return target + "." + field.Go
+	return strings.Join(append(names, field.Go), ".")
 }
 
 // readInto writes the statements that read a value into a variable.

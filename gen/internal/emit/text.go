@@ -132,6 +132,9 @@ func structFields(t model.GoType) []jen.Code {
 }
 
 func interfaceType(t model.GoType) *jen.Statement {
+	if len(t.Fields) == 0 {
+		return jen.Id("any")
+	}
 	var methods []jen.Code
 	for _, m := range t.Fields {
 		if m.Embedded {
@@ -155,8 +158,8 @@ func escaped(name string) jen.Code {
 	return jen.Lit(string(quoted[1 : len(quoted)-1]))
 }
 
-// fieldDoc turns a description into a comment in Go manner: "the
-// number on the invoice" is "OrderID is the number on the invoice."
+// fieldDoc turns the description of a field into a comment in Go's manner, which
+// begins with its name.
 func fieldDoc(name, text string) string {
 	if text == "" {
 		return ""

@@ -38,7 +38,7 @@ type PostArgs struct {
 	// Path is where it is below the API's base, such as /users.
 	Path string `json:"path"`
 	// Body is what to send.
-	Body map[string]interface{} `json:"body"`
+	Body map[string]any `json:"body"`
 }
 
 // APIToolset serves the hooks of *httpapi.API.
@@ -219,9 +219,9 @@ func decodePostArgs(raw json.RawMessage) (PostArgs, error) {
 	return args, r.Close()
 }
 
-func readAnyMap(r *toolimpl.Reader) map[string]interface{} {
+func readAnyMap(r *toolimpl.Reader) map[string]any {
 	o := r.Object(nil)
-	m := make(map[string]interface{})
+	m := make(map[string]any)
 	for r.Next(&o) {
 		if key := string(r.Key()); toolimpl.New(r, m, key) {
 			m[key] = r.Any()
@@ -262,7 +262,7 @@ func readStringMap(r *toolimpl.Reader) map[string]string {
 
 var _ runtime.Toolset = (*APIToolset)(nil)
 var _ func(*httpapi.API, context.Context, string, map[string]string) (*httpapi.Response, error) = (*httpapi.API).Get
-var _ func(*httpapi.API, context.Context, string, map[string]interface{}) (*httpapi.Response, error) = (*httpapi.API).Post
+var _ func(*httpapi.API, context.Context, string, map[string]any) (*httpapi.Response, error) = (*httpapi.API).Post
 
 const getInput = `{
   "type": "object",
