@@ -17,7 +17,7 @@ help: ## List the targets.
 .PHONY: build
 build: ## Build toolgen and the demo into .cache/bin.
 	@mkdir -p $(BIN)
-	$(GO) build -o $(BIN)/ ./cmd/toolgen ./examples/demo
+	@$(GO) build -o $(BIN)/ ./cmd/toolgen ./examples/demo
 
 .PHONY: demo
 demo: build ## Generate, make a database, serve it over MCP and call the tools.

@@ -87,5 +87,7 @@ func (s *Server) printList(ctx context.Context, w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(&mcp.ListToolsResult{Tools: tools})
+	result := &mcp.ListToolsResult{Tools: tools}
+	result.CacheScope = "public" // as the SDK answers
+	return enc.Encode(result)
 }

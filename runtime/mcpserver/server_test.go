@@ -31,7 +31,7 @@ const asServer = "TOOLGEN_TEST_SERVER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
-		os.Args = os.Args[:1]
+		os.Args = append(os.Args[:1], strings.Fields(os.Getenv(asServer+"_FLAGS"))...)
 		mcpserver.Main(newRegistry(), options)
 	}
 	os.Exit(m.Run())
@@ -511,6 +511,37 @@ func TestOptions(t *testing.T) {
 	}
 	if err := s.ListenAndServe(t.Context(), "nonsense"); err == nil {
 		t.Error("an address without a port is accepted")
+	}
+}
+
+// TestFlags runs the program with each of its flags.
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		flags, out string
+		code       int
+	}{
+		{"-version", "test 1.0.0\n", 0},
+		{"-list", `{
+  "ttlMs": 0,
+  "cacheScope": "public",
+  "tools": [`, 0},
+		{"-nonsense", "", 2},
+		{"extra", "", 2},
+		{"-http nonsense", "", 1},
+		{"-http 0.0.0.0:0", "", 1},
+		{"", "", 0}, // the end of input
+	} {
+		cmd := exec.Command(exe)
+		cmd.Env = append(os.Environ(), asServer+"=1", asServer+"_FLAGS="+c.flags)
+		out, err := cmd.Output()
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.HasPrefix(string(out), c.out) {
+			t.Errorf("%s: status %d, %v, %.100s; want %d and %s", c.flags, code, err, out, c.code, c.out)
+		}
 	}
 }
 

@@ -166,7 +166,7 @@ func fieldDoc(name, text string) string {
 	}
 	first, _, _ := strings.Cut(text, " ")
 	switch lower := strings.ToLower(first); lower {
-	case "a", "an", "the", "how", "what", "where", "when", "which", "whether":
+	case "a", "an", "the", "how", "what", "whether":
 		text = name + " is " + lower + text[len(first):]
 	default:
 		text = name + ": " + text

@@ -42,13 +42,13 @@ type BlameArgs struct {
 type GrepArgs struct {
 	// Pattern is a regular expression in Go's syntax (RE2).
 	Pattern string `json:"pattern"`
-	// Options is where to search.
+	// Options: where to search.
 	Options gitrepo.GrepOptions `json:"options,omitzero"`
 }
 
 // LogArgs are the arguments of git_log.
 type LogArgs struct {
-	// Options is which commits.
+	// Options: which commits.
 	Options gitrepo.LogOptions `json:"options,omitzero"`
 }
 

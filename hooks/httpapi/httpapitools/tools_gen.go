@@ -27,7 +27,7 @@ const (
 
 // GetArgs are the arguments of api_get.
 type GetArgs struct {
-	// Path is where it is below the API's base, such as /users/7.
+	// Path: where it is below the API's base, such as /users/7.
 	Path string `json:"path"`
 	// Query: query parameters by name.
 	Query map[string]string `json:"query"`
@@ -35,7 +35,7 @@ type GetArgs struct {
 
 // PostArgs are the arguments of api_post.
 type PostArgs struct {
-	// Path is where it is below the API's base, such as /users.
+	// Path: where it is below the API's base, such as /users.
 	Path string `json:"path"`
 	// Body is what to send.
 	Body map[string]any `json:"body"`

@@ -56,7 +56,7 @@ type GetOrderArgs struct {
 type ListOrdersArgs struct {
 	// CustomerID is the customer's number, as shop_find_customers returns it.
 	CustomerID int64 `json:"customer_id"`
-	// Filter is which of the orders.
+	// Filter: which of the orders.
 	Filter sqlitedb.OrderFilter `json:"filter,omitzero"`
 }
 
