@@ -120,13 +120,13 @@ func (r *Result) emit(program *load.Program, packages []*model.Package, registri
 			return err
 		}
 	}
-	if program.Whole {
-		for _, reg := range registries {
-			f, err := emit.Registry(reg, program.Names())
-			if err := add(f, reg.Name, err); err != nil {
-				return err
-			}
+	for _, reg := range registries {
+		f, err := emit.Registry(reg, program.Names())
+		if err := add(f, reg.Name, err); err != nil {
+			return err
 		}
+	}
+	if program.Whole {
 		for _, path := range program.Generated() {
 			if _, still := r.packages[path]; !still && !program.Excluded() {
 				r.Files = append(r.Files, File{Path: path})

@@ -14,9 +14,9 @@
 //
 // Without patterns a run is over the whole module, wherever it starts: the
 // packages with a //toolgen: directive and those that toolgen.yaml names. With
-// patterns, folders such as ./orders or ./..., only files of their packages
-// are written; generated registries, and files whose hooks are gone, are left
-// alone.
+// patterns, folders such as ./orders or ./..., or import paths that toolgen.yaml
+// names, only files of their packages are written; generated registries, and
+// files whose hooks are gone, are left alone.
 //
 // The flags are:
 //

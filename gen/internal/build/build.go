@@ -36,6 +36,9 @@ func Model(p *load.Program, file *config.File, hooks []*discover.Hook) ([]*model
 	}
 	b.checkToolNames()
 	for i := range file.Registries {
+		if !p.Whole { // a registry is over packages that this run doesn't see
+			break
+		}
 		if r := b.registry(&file.Registries[i]); r != nil {
 			b.registries = append(b.registries, r)
 		}

@@ -156,9 +156,9 @@ func (f *finder) paramComments(m *types.Func, fn *ast.FuncType) []*ast.CommentGr
 
 // named finds the hooks of one package of toolgen.yaml.
 func (f *finder) named(c *config.Package) {
-	pkg := f.program.Package(c.Path.Value)
+	pkg := f.program.Hook(c.Path.Value)
 	if pkg == nil || pkg.Types == nil {
-		return // reported by load
+		return // not of this run, or reported by load
 	}
 	if c.Output.Value == "" && !pkg.Source {
 		f.diags.Errorf(c.Path.Pos, diag.YAMLMissing, "add output: ./internal/"+pkg.Name+"tools", "package %s is not of this module: where its tools go is missing", pkg.Path)

@@ -105,6 +105,7 @@ func Packages(ctx context.Context, o Options) (*Program, diag.List, error) {
 		Fset: token.NewFileSet(), ModuleDir: root, ModulePath: modulePath, Whole: len(o.Patterns) == 0,
 		packages: make(map[string]*Package), files: make(map[string]*sourceFile), overlay: o.Overlay, header: []byte(o.Header), base: o.Base,
 	}
+	o.Extra = p.selected(o)
 	marked, err := p.scan(ctx, o)
 	if err != nil {
 		return nil, nil, err
@@ -120,6 +121,36 @@ func Packages(ctx context.Context, o Options) (*Program, diag.List, error) {
 	}
 	p.check(roots, &diags)
 	return p, diags, ctx.Err()
+}
+
+// selected returns the packages of toolgen.yaml that a run is over: all, or
+// those that its patterns name.
+func (p *Program) selected(o Options) []Extra {
+	if p.Whole {
+		return o.Extra
+	}
+	var out []Extra
+	for _, e := range o.Extra {
+		path := p.ImportPath(e.Path)
+		if slices.ContainsFunc(o.Patterns, func(pattern string) bool { return p.matches(o.Dir, pattern, path) }) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// matches reports whether a pattern names a package.
+func (p *Program) matches(dir, pattern, path string) bool {
+	name, below := strings.CutSuffix(pattern, "...")
+	name = strings.TrimSuffix(name, "/")
+	if folder, _, err := p.folder(dir, pattern); err == nil {
+		rel, err := filepath.Rel(p.ModuleDir, folder)
+		if err != nil {
+			return false
+		}
+		name = strings.TrimSuffix(p.ModulePath+"/"+filepath.ToSlash(rel), "/.")
+	}
+	return path == name || below && strings.HasPrefix(path, name+"/")
 }
 
 // module finds the module that dir is in.
@@ -231,6 +262,16 @@ func (p *Program) notLoaded(pkg *packages.Package, o Options, diags *diag.List) 
 func firstLine(s string) string {
 	first, _, _ := strings.Cut(s, "\n")
 	return first
+}
+
+// Hook returns a package that the run is over by its path, or nil.
+func (p *Program) Hook(path string) *Package {
+	want := p.ImportPath(path)
+	i := slices.IndexFunc(p.hooks, func(pkg *Package) bool { return pkg.Path == want })
+	if i < 0 {
+		return nil
+	}
+	return p.hooks[i]
 }
 
 // Hooks returns the packages that may have hooks, sorted by path.

@@ -23,6 +23,9 @@ func (p *Program) scan(ctx context.Context, o Options) ([]string, error) {
 	}
 	found := make(map[string]bool)
 	for _, pattern := range patterns {
+		if slices.ContainsFunc(o.Extra, func(e Extra) bool { return e.Path == pattern }) {
+			continue // a package that isn't ours, named by toolgen.yaml
+		}
 		dir, below, err := p.folder(o.Dir, pattern)
 		if err != nil {
 			return nil, err
