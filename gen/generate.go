@@ -9,7 +9,7 @@
 //	build.Model ─► []*model.Package      plain data: what is emitted
 //	emit ─► []File                       Go
 //
-// [Generate] is pure: it reads and writes nothing. [Apply], [Check] and [Diff]
+// [Generate] is pure: it writes nothing. [Apply], [Check] and [Diff]
 // act on its result.
 package gen
 
@@ -32,12 +32,12 @@ import (
 // Options says what to generate. The zero value is the whole module around the
 // working folder.
 type Options struct {
-	Dir      string   // "": the working folder
-	Config   string   // path of toolgen.yaml; "": found from Dir up to the module's root
-	Patterns []string // folders, ./... included; none: the whole module
-	Tags     []string // build tags
-	Env      []string // nil: the process's
-	Overlay  map[string][]byte
+	Dir      string            // "": the working folder
+	Config   string            // path of toolgen.yaml; "": found from Dir up to the module's root
+	Patterns []string          // folders, ./... included; none: the whole module
+	Tags     []string          // build tags
+	Env      []string          // nil: the process's
+	Overlay  map[string][]byte // contents of files by absolute path, in the place of those on disk
 }
 
 // A Diagnostic is one thing to tell, with its place. Files are named relative
@@ -55,8 +55,8 @@ type Tool struct {
 	Name    string
 	Hook    string // package.Type.Method
 	Hints   []string
-	Input   int // bytes of the input schema
-	Context bool
+	Input   int  // bytes of the input schema
+	Context bool // the hook takes a context
 }
 
 // A Result is what a run generated. With an error among the diagnostics there
@@ -200,7 +200,8 @@ func hintNames(h model.Hints) []string {
 type Change = output.Change
 
 // Apply makes the files on disk those of the result: all of them, or, with an
-// error, none. Files that are equal are not touched.
+// error, none. Files that are equal are not touched. A file in the way that
+// toolgen didn't write is an [InTheWayError].
 func Apply(ctx context.Context, r *Result) ([]Change, error) {
 	changes, err := Check(r)
 	if err != nil {
@@ -248,6 +249,7 @@ type InTheWayError struct {
 	Diagnostics []Diagnostic
 }
 
+// Error returns the first diagnostic.
 func (e *InTheWayError) Error() string {
 	return e.Diagnostics[0].String()
 }

@@ -23,7 +23,7 @@ func newBatch(o options, l *listing, calls []Call) *batch {
 			b.tools[i] = t
 		} else {
 			classify(&b.outcomes[i], unknownTool(c.Name, l))
-			b.outcomes[i].Reason = "unknown_tool"
+			b.outcomes[i].Reason = UnknownTool
 		}
 	}
 	return b
@@ -75,10 +75,10 @@ func (b *batch) one(ctx context.Context, i int) {
 	case b.tools[i] == nil:
 		return
 	case b.fatal.Load() && !b.options.errorsEndCall:
-		fail(o, "canceled", errNotStarted)
+		fail(o, Canceled, errNotStarted)
 		return
 	case ctx.Err() != nil:
-		fail(o, "canceled", context.Cause(ctx))
+		fail(o, Canceled, context.Cause(ctx))
 	default:
 		invoke(ctx, b.options, b.tools[i], o)
 	}

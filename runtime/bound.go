@@ -7,13 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of one result, for every toolset.
+// DefaultMaxResult is the bound of a result in bytes, of its text and structured
+// parts, unless the run or the tool's definition sets another.
+const DefaultMaxResult = 64 << 10
+
+// The other bounds of one result, for every toolset.
 const (
-	DefaultMaxResult = 64 << 10 // bytes of text and structured result
-	maxMedia         = 5 << 20  // bytes of one media block
-	maxBlocks        = 8
-	maxMessage       = 8 << 10 // bytes of an error's message
-	leastResult      = 1024    // of a limit: a mark of truncation must fit
+	maxMedia    = 5 << 20 // bytes of one media block
+	maxBlocks   = 8
+	maxMessage  = 8 << 10 // bytes of an error's message
+	leastResult = 1024    // of a limit: a mark of truncation must fit
 )
 
 // bound returns r, or what of it fits limit bytes. What can't be cut without

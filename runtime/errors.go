@@ -13,6 +13,7 @@ type RetryError struct {
 	Cause   error   // for the host only; may be nil
 }
 
+// Error returns the message.
 func (e *RetryError) Error() string {
 	if e == nil {
 		return "a nil *RetryError"
@@ -71,6 +72,7 @@ type FailedError struct {
 	Cause   error       // for the host only; may be nil
 }
 
+// Error returns the message.
 func (e *FailedError) Error() string {
 	if e == nil {
 		return "a nil *FailedError"
@@ -108,6 +110,7 @@ type PendingError struct {
 	Expires time.Time // zero: never
 }
 
+// Error says what the call waits for.
 func (e *PendingError) Error() string {
 	return fmt.Sprintf("waiting (%s): %s", e.Kind, e.Reason)
 }
@@ -127,6 +130,7 @@ type PanicError struct {
 	Stack []byte
 }
 
+// Error returns the text of the panic's value, without the stack.
 func (e *PanicError) Error() string {
 	if e.Value == nil {
 		return "the tool ended its goroutine"

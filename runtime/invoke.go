@@ -58,18 +58,18 @@ func invoke(parent context.Context, o options, t Tool, out *Outcome) {
 	r := await(ctx, t, out.Call)
 	defer func() { // an error's own Is, As, Unwrap or Error may panic
 		if v := recover(); v != nil {
-			fail(out, "panic", &PanicError{Value: v, Stack: debug.Stack()})
+			fail(out, Panicked, &PanicError{Value: v, Stack: debug.Stack()})
 		}
 	}()
 	switch {
 	case r.err != nil && errors.Is(parent.Err(), context.Canceled):
-		fail(out, "canceled", fmt.Errorf("%w (%w)", context.Cause(parent), r.err))
+		fail(out, Canceled, fmt.Errorf("%w (%w)", context.Cause(parent), r.err))
 	case r.err != nil && ctx.Err() != nil && !speaks(r.err):
 		classify(out, timedOut(def, timeout, r.err)) // whatever a tool makes of the end of its context
 	case r.err != nil:
 		classify(out, r.err)
 	case r.result == nil:
-		fail(out, "tool_error", errNilResult)
+		fail(out, ToolError, errNilResult)
 	default:
 		finish(out, def, o, r.result)
 	}
@@ -165,33 +165,33 @@ func classify(out *Outcome, err error) {
 	case errors.As(err, &retry) && retry != nil: // a nil pointer in an error says nothing
 		out.Kind, out.Reason, out.Message = Retry, retryReason(retry), clip(retry.Message, maxMessage)
 	case errors.As(err, &failed) && failed != nil:
-		out.Kind, out.Reason, out.Message = Failed, string(failed.Code), clip(failed.Message, maxMessage)
+		out.Kind, out.Reason, out.Message = Failed, Reason(failed.Code), clip(failed.Message, maxMessage)
 		if failed.Code == "" {
-			out.Reason = string(ToolFailed)
+			out.Reason = Reason(ToolFailed)
 		}
 	case errors.As(err, &pending) && pending != nil:
-		out.Kind, out.Reason = Pending, string(pending.Kind)
+		out.Kind, out.Reason = Pending, Reason(pending.Kind)
 	case errors.As(err, &panicky) && panicky != nil:
-		fail(out, "panic", err)
+		fail(out, Panicked, err)
 	default:
-		fail(out, "tool_error", err)
+		fail(out, ToolError, err)
 	}
 }
 
-func retryReason(e *RetryError) string {
+func retryReason(e *RetryError) Reason {
 	switch {
 	case len(e.Issues) > 0:
-		return "invalid_arguments"
+		return InvalidArguments
 	case errors.Is(e.Cause, context.DeadlineExceeded):
-		return "timeout"
+		return NoResult
 	default:
-		return "tool_retry"
+		return ToolRetry
 	}
 }
 
 // fail makes an outcome fatal. The model sees a reference, by which the host
 // finds the error in its log, and nothing of the error itself.
-func fail(out *Outcome, reason string, err error) {
+func fail(out *Outcome, reason Reason, err error) {
 	ref := make([]byte, 4)
 	_, _ = rand.Read(ref) // never fails, says crypto/rand
 	out.Kind, out.Reason, out.Err = Fatal, reason, err

@@ -132,11 +132,26 @@ const (
 	Fatal   Kind = "fatal"   // Err says what happened; Message is what a model may see
 )
 
+// A Reason says more exactly how a call ended: one of these, or the
+// [FailureCode] of a FailedError, or the [PendingKind] of a PendingError.
+type Reason string
+
+// The reasons besides.
+const (
+	InvalidArguments Reason = "invalid_arguments" // Retry
+	UnknownTool      Reason = "unknown_tool"      // Retry
+	NoResult         Reason = "timeout"           // Retry: it is safe to call again
+	ToolRetry        Reason = "tool_retry"        // Retry: the tool says so
+	ToolError        Reason = "tool_error"        // Fatal: an error that is none of this package's
+	Panicked         Reason = "panic"             // Fatal
+	Canceled         Reason = "canceled"          // Fatal: the caller's context ended
+)
+
 // An Outcome is how one call ended.
 type Outcome struct {
 	Call
 	Kind    Kind
-	Reason  string        // invalid_arguments, unknown_tool, timeout, tool_failed, panic …
+	Reason  Reason        // more exactly; empty for OK and Held
 	Result  *Result       // OK
 	Message string        // Retry, Failed, Fatal: for the model
 	Err     error         // for the host: the error behind Retry, Failed, Pending and Fatal

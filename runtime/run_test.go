@@ -87,7 +87,7 @@ func TestOutcomes(t *testing.T) {
 	for name, c := range map[string]struct {
 		tool    *fake
 		kind    runtime.Kind
-		reason  string
+		reason  runtime.Reason
 		message string
 	}{
 		"result":        {returning(runtime.TextResult("a"), nil), runtime.OK, "", ""},

@@ -17,7 +17,7 @@
 //     results are bounded, and a batch runs in parallel with sequential tools
 //     as barriers.
 //
-// A call ends in one of five ways, and the error type says which: a [Result];
+// A call that runs ends in one of five ways, and the error type says which: a [Result];
 // a [RetryError], which the model can correct; a [FailedError], which it can't;
 // a [PendingError], which waits for somebody; or any other error, which ends
 // the run and of which the model sees a general line only.
@@ -25,8 +25,9 @@
 // Adapters, such as an MCP server, only translate: they show [Run.Step]'s
 // definitions, hand calls to [Run.Call] and write down its outcomes.
 //
-// The package uses the standard library and runtime/schema only, so that a
-// program with generated tools links nothing else.
+// The package uses the standard library and runtime/schema only; generated code
+// adds runtime/toolimpl, which does the same. A program with generated tools
+// links nothing else.
 package runtime
 
 import (

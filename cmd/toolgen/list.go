@@ -7,13 +7,14 @@ import (
 	"text/tabwriter"
 )
 
-// list prints a tool a line: name, hook, hints, bytes of its input schema.
+// list prints a tool a line, below a header.
 func (c *command) list(ctx context.Context) (int, error) {
 	r, ok, err := c.result(ctx)
 	if err != nil {
 		return exitError, err
 	}
 	w := tabwriter.NewWriter(c.stdout, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "TOOL\tHOOK\tHINTS\tSCHEMA BYTES")
 	for _, t := range r.Tools {
 		hints := strings.Join(t.Hints, ",")
 		if hints == "" {

@@ -9,7 +9,7 @@
 //	generate   write what changed (the default)
 //	check      write nothing; exit 1 if something would change
 //	diff       print what would change, as a unified diff
-//	list       print the tools
+//	list       print the tools: name, hook, hints, bytes of the input schema
 //	version    print the version
 //
 // Without patterns a run is over the whole module, wherever it starts: the
@@ -45,36 +45,118 @@
 //
 // The doc comment is what a model reads. Toolgen writes a package beside the
 // hook's own (orders/orderstools) whose NewDesk makes a toolset of a *Desk.
-// One line a module runs it:
+// One line a module runs it, and in CI toolgen check fails when somebody forgot
+// to:
 //
 //	//go:generate go tool toolgen
 //
-// and in CI, toolgen check fails when somebody forgot to.
+// With a registry in toolgen.yaml, an agent or server links all tools of the
+// module at once:
+//
+//	registry, err := agenttools.New(agenttools.Hooks{Desk: desk})
+//	…
+//	mcpserver.Main(registry, mcpserver.Options{Name: "orders", Version: "1.0.0"})
 //
 // # Directives
 //
-// On a method: expose, param, hide, readonly, destructive, idempotent,
-// closedworld, sequential, timeout. On a receiver type: toolset. On a struct
-// field: param, hide. What a heading Implementation or Internal has below it in
-// a doc comment is not for the model.
+// A directive is a line of its own in a doc comment, exactly //toolgen: and its
+// name. Words are bare, "quoted" or `raw`; quotes go around a whole word:
+// "title=Pay back", never title="Pay back".
 //
-// # Packages that are not yours
+// On a method:
 //
-// They are named in toolgen.yaml, with the methods to expose; their prose is
-// read from their source:
+//	expose [name=NAME] [title=TITLE] ["prose"]   it is a tool; prose replaces the doc comment
+//	errors [retry=ErrA,ErrB] [failed=ErrC]       error variables of the package whose text a model may
+//	                                             see: those that it can correct, those that it can't
+//	param NAME[.field] "prose"                   describes a parameter, or a field of it for this tool
+//	hide NAME                                    the parameter is not offered and has its zero value
+//	readonly, destructive, idempotent            what the tool does to the world
+//	closedworld                                  it reaches nothing beyond the host's own systems
+//	sequential                                   it runs alone in a batch of calls
+//	timeout DURATION                             how long one call may take, such as 30s
+//
+// On a receiver type:
+//
+//	toolset [prefix=PREFIX] [name=NAME]          the prefix of its tools; the Go name of its toolset
+//
+// On a struct field, or at a parameter in its list:
+//
+//	param "prose"                                describes it
+//	hide                                         (fields only) it is not offered
+//
+// An error that errors doesn't name ends the agent's run, or, behind an MCP
+// server, the call; the model reads "tool X failed" with a reference to the log.
+//
+// # Names
+//
+// A tool is called prefix_method in snake_case: method Refund of package orders
+// is orders_refund. The prefix is the package's name unless a directive or the
+// yaml says otherwise. Arguments are parameters in snake_case; fields of structs
+// are called as in JSON.
+//
+// # Prose
+//
+// The description of a tool is its doc comment, without the method's name in
+// front, up to a parameter section. What is below a heading Implementation or
+// Internal, and what follows Deprecated:, is not for the model. A parameter is
+// described by the first of: a directive or the yaml; an item "name: text" or
+// "name - text" below a line Parameters:, Params:, Args:, Arguments: or Inputs:
+// or a heading of that name; a comment in the parameter list. A field is
+// described by its directive, its doc comment or the comment on its line. What
+// follows Returns: describes the result. [Desk.Cancel] becomes the name of that
+// tool.
+//
+// # Types
+//
+// Arguments and results are what encoding/json makes of the types, with these
+// differences. A parameter is required unless it is a pointer, variadic or a
+// struct without a required field; a field unless it is a pointer or has
+// omitempty or omitzero, or, in packages that are not yours, no json tag. Null
+// leaves out what is optional, and is nil for a slice or map. The exported
+// constants of a type, two or more, are the values that an argument may have.
+// []byte is base64, time.Duration a string such as 1h30m. Integers are exact,
+// and unknown or repeated names are refused. Nil slices and maps are written as
+// [] and {}. A parameter of a function, channel or interface type is an error;
+// a context is passed, and *http.Response and what embeds it is dropped from
+// results. Where the method returns something else than an object, the result
+// is {"result": …}.
+//
+// # toolgen.yaml
+//
+// It is found from the working folder up to the module's root. All keys but
+// version are optional:
 //
 //	version: 1
+//	registry:                # a package that gathers toolsets; may be a list
+//	  output: ./internal/agenttools
+//	  package: agenttools    # its name; default: base of output
+//	  packages: [./orders]   # default: all with hooks
+//	defaults:                # these keys are legal at packages, types and methods too: the innermost wins
+//	  description: full      # or summary: the first paragraph (not at a method, where it is prose)
+//	  timeout: 0s            # of a call; 0s: that of the run
+//	  max_args_bytes: 1048576
+//	  max_result_bytes: 65536
+//	  field_names: json      # or snake: fields without a json name
+//	  unsupported_fields: error  # or omit: leave out optional fields that can't be sent
 //	packages:
-//	  - path: github.com/google/go-github/v84/github
-//	    output: ./internal/githubtools
-//	    unsupported_fields: omit
+//	  - path: github.com/google/go-github/v84/github   # or ./folder
+//	    output: ./internal/githubtools   # required for packages that are not yours
+//	    package: githubtools             # default: base of output
+//	    prefix: github                   # default: the package's name; "" for none
 //	    types:
 //	      - type: IssuesService
 //	        methods:
 //	          - ListByRepo
 //	          - method: Create
+//	            name: github_create_issue
+//	            title: Create an issue
+//	            description: Opens an issue.
 //	            hints: [destructive]
-//	registry: {output: ./internal/agenttools}
+//	            sequential: true
+//	            errors: {retry: [ErrBadRange], failed: [ErrGone]}
+//	            params:
+//	              owner: {description: Who owns the repository.}
+//	              opts: {hide: true}
 package main
 
 import (

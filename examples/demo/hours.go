@@ -8,7 +8,7 @@ import (
 )
 
 // openingHours is a hand-written toolset of one tool: what toolgen would write
-// if there was a method to write it for.
+// if there were a method to write it for.
 type openingHours struct{}
 
 var hoursDefinition = runtime.Definition{

@@ -8,10 +8,12 @@
 //
 // The shop's database is made in the folder that DEMO_DATA names, .cache/demo
 // if it is empty, unless it is there already. The Git repository is the one
-// that the working folder is in.
+// that the working folder is in, or DEMO_REPO: a client that starts the server
+// elsewhere sets both to absolute paths.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +75,7 @@ func open(ctx context.Context) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	repo, err := gitrepo.Open(".")
+	repo, err := gitrepo.Open(cmp.Or(os.Getenv("DEMO_REPO"), "."))
 	if err != nil {
 		return nil, errors.Join(err, shop.Close())
 	}
@@ -88,10 +90,7 @@ func open(ctx context.Context) (*agent, error) {
 
 // openShop opens the shop's database, made at the first use.
 func openShop(ctx context.Context) (*sqlitedb.Shop, error) {
-	dir := os.Getenv("DEMO_DATA")
-	if dir == "" {
-		dir = filepath.Join(".cache", "demo")
-	}
+	dir := cmp.Or(os.Getenv("DEMO_DATA"), filepath.Join(".cache", "demo"))
 	path := filepath.Join(dir, "shop.db")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(dir, 0o750); err != nil {

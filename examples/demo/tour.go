@@ -24,11 +24,11 @@ type stop struct {
 }
 
 var stops = []stop{
-	{"An answer: the tool's typed result, as text and as JSON.", "shop_best_sellers", `{"from":"2025-03-01T00:00:00Z","to":"2025-04-01T00:00:00Z","limit":3}`, false},
+	{"An answer: what the Go method returned, as JSON.", "shop_best_sellers", `{"from":"2025-03-01T00:00:00Z","to":"2025-04-01T00:00:00Z","limit":3}`, false},
 	{"Bad arguments: one message says everything that is wrong.", "shop_refund_order", `{"orderId":7,"cents":"lots","reason":"late","reason":"again"}`, true},
 	{"Refused: the hook's own error, which it has declared fit for a model.", "shop_refund_order", `{"order_id":7,"cents":99999999,"reason":"late delivery"}`, true},
 	{"A Git repository, read in process.", "git_log", `{"options":{"limit":2}}`, false},
-	{"A JSON API below one base URL.", "api_get", `{"path":"/stock/9780000000001","query":{}}`, false},
+	{"A JSON API below one base URL.", "api_get", `{"path":"/stock/9780000000001"}`, false},
 	{"And a hand-written tool beside the generated ones.", "shop_opening_hours", `{}`, false},
 }
 

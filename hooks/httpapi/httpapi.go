@@ -74,18 +74,23 @@ type Response struct {
 	Text   string          `json:"text,omitempty"` // a body that isn't JSON
 }
 
+// GetOptions are what a request can have besides.
+type GetOptions struct {
+	Query map[string]string `json:"query,omitempty"` // query parameters by name
+}
+
 // Get reads a resource of the API.
 //
 // Parameters:
 //   - path: where it is below the API's base, such as /users/7
-//   - query: query parameters by name
+//   - options: what else to send
 //
 //toolgen:expose
 //toolgen:readonly
 //toolgen:timeout 30s
 //toolgen:errors retry=ErrPath failed=ErrUnavailable
-func (a *API) Get(ctx context.Context, path string, query map[string]string) (*Response, error) {
-	return a.do(ctx, http.MethodGet, path, query, nil)
+func (a *API) Get(ctx context.Context, path string, options GetOptions) (*Response, error) {
+	return a.do(ctx, http.MethodGet, path, options.Query, nil)
 }
 
 // Post sends a JSON body to a resource of the API.

@@ -40,15 +40,15 @@ func serve(t *testing.T) (*httpapi.API, *httptest.Server) {
 func TestGet(t *testing.T) {
 	t.Parallel()
 	api, _ := serve(t)
-	r, err := api.Get(t.Context(), "/echo/a b", map[string]string{"q": "x&y", "p": "1"})
+	r, err := api.Get(t.Context(), "/echo/a b", httpapi.GetOptions{Query: map[string]string{"q": "x&y", "p": "1"}})
 	if err != nil || string(r.Body) != `{"method":"GET","path":"/v1/echo/a b","query":"p=1&q=x%26y","body":""}` {
 		t.Errorf("%s, %v", r.Body, err)
 	}
-	if r, err := api.Get(t.Context(), "text", nil); err != nil || r.Status != http.StatusTeapot || r.Text != "short and stout" || r.Body != nil {
+	if r, err := api.Get(t.Context(), "text", httpapi.GetOptions{}); err != nil || r.Status != http.StatusTeapot || r.Text != "short and stout" || r.Body != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for _, path := range []string{"/empty", "/inside"} {
-		if r, err := api.Get(t.Context(), path, nil); err != nil || r.Status != http.StatusNoContent {
+		if r, err := api.Get(t.Context(), path, httpapi.GetOptions{}); err != nil || r.Status != http.StatusNoContent {
 			t.Errorf("%s: %+v, %v", path, r, err)
 		}
 	}
@@ -62,18 +62,18 @@ func TestBounds(t *testing.T) {
 	t.Parallel()
 	api, server := serve(t)
 	for _, path := range []string{"/../secret", "/..", "../secret", "/a/../../secret", "//evil.example/x", "/a?x=1", "/a#b", "/a/./b", `/a\b`, "/%2e%2e/../secret"} {
-		if r, err := api.Get(t.Context(), path, nil); !errors.Is(err, httpapi.ErrPath) {
+		if r, err := api.Get(t.Context(), path, httpapi.GetOptions{}); !errors.Is(err, httpapi.ErrPath) {
 			t.Errorf("%s: %+v, %v; want it refused", path, r, err)
 		}
 	}
-	if _, err := api.Get(t.Context(), "/outside", nil); !errors.Is(err, httpapi.ErrPath) {
+	if _, err := api.Get(t.Context(), "/outside", httpapi.GetOptions{}); !errors.Is(err, httpapi.ErrPath) {
 		t.Errorf("a redirect out of the base: %v", err)
 	}
-	if _, err := api.Get(t.Context(), "/huge", nil); !errors.Is(err, httpapi.ErrUnavailable) {
+	if _, err := api.Get(t.Context(), "/huge", httpapi.GetOptions{}); !errors.Is(err, httpapi.ErrUnavailable) {
 		t.Errorf("a huge body: %v", err)
 	}
 	server.Close()
-	if _, err := api.Get(t.Context(), "/empty", nil); !errors.Is(err, httpapi.ErrUnavailable) || strings.Contains(err.Error(), "127.0.0.1") {
+	if _, err := api.Get(t.Context(), "/empty", httpapi.GetOptions{}); !errors.Is(err, httpapi.ErrUnavailable) || strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("a server that is down: %v", err)
 	}
 }

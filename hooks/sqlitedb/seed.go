@@ -22,7 +22,7 @@ CREATE INDEX lines_by_order ON order_lines (order_id);
 `
 
 // The size of the data set: 40 authors, 300 books, 1,000 customers, 3,000
-// orders and about 6,700 lines.
+// orders and 8,386 lines.
 const (
 	authorCount   = 40
 	bookCount     = 300

@@ -123,21 +123,25 @@ func isLoopback(name string) bool {
 // it is the loopback address. An address that other machines reach needs
 // Options.AllowedHosts and AllowOpen.
 func (s *Server) ListenAndServe(ctx context.Context, addr string) error {
+	l, err := s.listen(ctx, addr)
+	if err != nil {
+		return err
+	}
+	return s.Serve(ctx, l)
+}
+
+func (s *Server) listen(ctx context.Context, addr string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("mcpserver: address %q: write host:port", addr)
+		return nil, fmt.Errorf("mcpserver: address %q: write host:port", addr)
 	}
 	if host == "" {
 		host = "127.0.0.1"
 	}
 	if !isLoopback(host) && (!s.options.AllowOpen || len(s.options.AllowedHosts) == 0) {
-		return fmt.Errorf("mcpserver: %s is reachable by others: set AllowOpen and AllowedHosts", addr)
+		return nil, fmt.Errorf("mcpserver: %s is reachable by others: set AllowOpen and AllowedHosts", addr)
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
-	if err != nil {
-		return err
-	}
-	return s.Serve(ctx, l)
+	return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
 }
 
 // Serve is ListenAndServe for a listener, which it closes. Who makes the

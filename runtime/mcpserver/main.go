@@ -64,8 +64,7 @@ func program(ctx context.Context, r *runtime.Registry, o Options, args []string,
 		case *list:
 			err = s.printList(ctx, stdout)
 		case *addr != "":
-			fmt.Fprintf(stderr, "%s: serving http://%s/mcp\n", o.Name, *addr)
-			err = s.ListenAndServe(ctx, *addr)
+			err = s.serveAt(ctx, *addr, stderr)
 		default:
 			err = s.ServeStdio(ctx)
 		}
@@ -76,6 +75,16 @@ func program(ctx context.Context, r *runtime.Registry, o Options, args []string,
 		return exitError
 	}
 	return exitDone
+}
+
+// serveAt is ListenAndServe with a word on where.
+func (s *Server) serveAt(ctx context.Context, addr string, stderr io.Writer) error {
+	l, err := s.listen(ctx, addr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "%s: serving http://%s/mcp\n", s.options.Name, l.Addr())
+	return s.Serve(ctx, l)
 }
 
 // printList prints the result of tools/list: by name, as the SDK lists.

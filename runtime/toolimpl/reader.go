@@ -10,9 +10,12 @@ import (
 	"github.com/toolgen/toolgen/runtime/schema"
 )
 
-// The limits of arguments. Going over one ends reading before memory is taken.
+// MaxArgs is the limit of arguments in bytes, unless a tool has one of its own.
+const MaxArgs = 1 << 20
+
+// The other limits of arguments. Going over one ends reading before memory is
+// taken.
 const (
-	MaxArgs      = 1 << 20 // bytes, unless the tool's own limit is given
 	maxDepth     = 100
 	maxElements  = 100_000 // of one array
 	maxKeys      = 10_000  // of one object

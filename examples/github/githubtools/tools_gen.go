@@ -15,7 +15,7 @@ import (
 	"github.com/toolgen/toolgen/runtime/toolimpl"
 )
 
-// This file and package toolimpl must fit: run go generate, or update the runtime module.
+// This file and package toolimpl must fit: run go generate, or update the module of toolgen.
 const _ = toolimpl.Generation1
 
 // The names of the tools.
@@ -1222,7 +1222,7 @@ func writeCommitStats(w *toolimpl.Writer, v *github.CommitStats) {
 	w.EndObject()
 }
 
-var knownCommitsListOptions = []toolimpl.Field{
+var commitsListOptionsFields = []toolimpl.Field{
 	{Name: "sha"},
 	{Name: "path"},
 	{Name: "author"},
@@ -1233,7 +1233,7 @@ var knownCommitsListOptions = []toolimpl.Field{
 }
 
 func readCommitsListOptions(r *toolimpl.Reader, v *github.CommitsListOptions) {
-	o := r.Object(knownCommitsListOptions)
+	o := r.Object(commitsListOptionsFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "sha":
@@ -1455,7 +1455,7 @@ func writeIssue(w *toolimpl.Writer, v *github.Issue) {
 	w.EndObject()
 }
 
-var knownIssueComment = []toolimpl.Field{
+var issueCommentFields = []toolimpl.Field{
 	{Name: "id"},
 	{Name: "node_id"},
 	{Name: "body"},
@@ -1470,7 +1470,7 @@ var knownIssueComment = []toolimpl.Field{
 }
 
 func readIssueComment(r *toolimpl.Reader, v *github.IssueComment) {
-	o := r.Object(knownIssueComment)
+	o := r.Object(issueCommentFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "id":
@@ -1579,7 +1579,7 @@ func writeIssueComment(w *toolimpl.Writer, v *github.IssueComment) {
 	w.EndObject()
 }
 
-var knownIssueListByRepoOptions = []toolimpl.Field{
+var issueListByRepoOptionsFields = []toolimpl.Field{
 	{Name: "milestone"},
 	{Name: "state"},
 	{Name: "assignee"},
@@ -1598,7 +1598,7 @@ var knownIssueListByRepoOptions = []toolimpl.Field{
 }
 
 func readIssueListByRepoOptions(r *toolimpl.Reader, v *github.IssueListByRepoOptions) {
-	o := r.Object(knownIssueListByRepoOptions)
+	o := r.Object(issueListByRepoOptionsFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "milestone":
@@ -1668,7 +1668,7 @@ func readIssueListByRepoOptions(r *toolimpl.Reader, v *github.IssueListByRepoOpt
 	r.End(&o)
 }
 
-var knownIssueRequest = []toolimpl.Field{
+var issueRequestFields = []toolimpl.Field{
 	{Name: "title"},
 	{Name: "body"},
 	{Name: "labels"},
@@ -1681,7 +1681,7 @@ var knownIssueRequest = []toolimpl.Field{
 }
 
 func readIssueRequest(r *toolimpl.Reader, v *github.IssueRequest) {
-	o := r.Object(knownIssueRequest)
+	o := r.Object(issueRequestFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "title":
@@ -1886,13 +1886,13 @@ func writeLicense(w *toolimpl.Writer, v *github.License) {
 	w.EndObject()
 }
 
-var knownMatch = []toolimpl.Field{
+var matchFields = []toolimpl.Field{
 	{Name: "text"},
 	{Name: "indices"},
 }
 
 func readMatch(r *toolimpl.Reader, v *github.Match) {
-	o := r.Object(knownMatch)
+	o := r.Object(matchFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "text":
@@ -2028,7 +2028,7 @@ func writeMilestone(w *toolimpl.Writer, v *github.Milestone) {
 	w.EndObject()
 }
 
-var knownOrganization = []toolimpl.Field{
+var organizationFields = []toolimpl.Field{
 	{Name: "login"},
 	{Name: "id"},
 	{Name: "node_id"},
@@ -2097,7 +2097,7 @@ var knownOrganization = []toolimpl.Field{
 }
 
 func readOrganization(r *toolimpl.Reader, v *github.Organization) {
-	o := r.Object(knownOrganization)
+	o := r.Object(organizationFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "login":
@@ -2637,7 +2637,7 @@ func writeOrganization(w *toolimpl.Writer, v *github.Organization) {
 	w.EndObject()
 }
 
-var knownPlan = []toolimpl.Field{
+var planFields = []toolimpl.Field{
 	{Name: "name"},
 	{Name: "space"},
 	{Name: "collaborators"},
@@ -2647,7 +2647,7 @@ var knownPlan = []toolimpl.Field{
 }
 
 func readPlan(r *toolimpl.Reader, v *github.Plan) {
-	o := r.Object(knownPlan)
+	o := r.Object(planFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "name":
@@ -2739,7 +2739,7 @@ func writePullRequestLinks(w *toolimpl.Writer, v *github.PullRequestLinks) {
 	w.EndObject()
 }
 
-var knownReactions = []toolimpl.Field{
+var reactionsFields = []toolimpl.Field{
 	{Name: "total_count"},
 	{Name: "+1"},
 	{Name: "-1"},
@@ -2753,7 +2753,7 @@ var knownReactions = []toolimpl.Field{
 }
 
 func readReactions(r *toolimpl.Reader, v *github.Reactions) {
-	o := r.Object(knownReactions)
+	o := r.Object(reactionsFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "total_count":
@@ -3408,12 +3408,12 @@ func writeRepositoryContent(w *toolimpl.Writer, v *github.RepositoryContent) {
 	w.EndObject()
 }
 
-var knownRepositoryContentGetOptions = []toolimpl.Field{
+var repositoryContentGetOptionsFields = []toolimpl.Field{
 	{Name: "ref"},
 }
 
 func readRepositoryContentGetOptions(r *toolimpl.Reader, v *github.RepositoryContentGetOptions) {
-	o := r.Object(knownRepositoryContentGetOptions)
+	o := r.Object(repositoryContentGetOptionsFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "ref":
@@ -3427,7 +3427,7 @@ func readRepositoryContentGetOptions(r *toolimpl.Reader, v *github.RepositoryCon
 	r.End(&o)
 }
 
-var knownRepositoryPermissions = []toolimpl.Field{
+var repositoryPermissionsFields = []toolimpl.Field{
 	{Name: "admin"},
 	{Name: "maintain"},
 	{Name: "push"},
@@ -3436,7 +3436,7 @@ var knownRepositoryPermissions = []toolimpl.Field{
 }
 
 func readRepositoryPermissions(r *toolimpl.Reader, v *github.RepositoryPermissions) {
-	o := r.Object(knownRepositoryPermissions)
+	o := r.Object(repositoryPermissionsFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "admin":
@@ -3598,7 +3598,7 @@ func writeStringSlice(w *toolimpl.Writer, s []string) {
 	w.EndArray()
 }
 
-var knownTeam = []toolimpl.Field{
+var teamFields = []toolimpl.Field{
 	{Name: "id"},
 	{Name: "node_id"},
 	{Name: "name"},
@@ -3622,7 +3622,7 @@ var knownTeam = []toolimpl.Field{
 }
 
 func readTeam(r *toolimpl.Reader, v *github.Team) {
-	o := r.Object(knownTeam)
+	o := r.Object(teamFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "id":
@@ -3833,7 +3833,7 @@ func writeTeamSlice(w *toolimpl.Writer, s []*github.Team) {
 	w.EndArray()
 }
 
-var knownTextMatch = []toolimpl.Field{
+var textMatchFields = []toolimpl.Field{
 	{Name: "object_url"},
 	{Name: "object_type"},
 	{Name: "property"},
@@ -3842,7 +3842,7 @@ var knownTextMatch = []toolimpl.Field{
 }
 
 func readTextMatch(r *toolimpl.Reader, v *github.TextMatch) {
-	o := r.Object(knownTextMatch)
+	o := r.Object(textMatchFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "object_url":
@@ -3967,7 +3967,7 @@ func writeTreeEntrySlice(w *toolimpl.Writer, s []*github.TreeEntry) {
 	w.EndArray()
 }
 
-var knownUser = []toolimpl.Field{
+var userFields = []toolimpl.Field{
 	{Name: "login"},
 	{Name: "id"},
 	{Name: "node_id"},
@@ -4017,7 +4017,7 @@ var knownUser = []toolimpl.Field{
 }
 
 func readUser(r *toolimpl.Reader, v *github.User) {
-	o := r.Object(knownUser)
+	o := r.Object(userFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "login":

@@ -19,7 +19,7 @@ import (
 // site is where a parameter is, for diagnostics.
 func (t *toolBuilder) site(v *types.Var, name string) schema.Site {
 	pos := t.hook.Pos
-	hint := "hide it in toolgen.yaml (params: {" + name + ": {hide: true}})"
+	hint := "set unsupported_fields: omit if it is a field, or hide the parameter (params: {" + name + ": {hide: true}}) if the method takes its zero value"
 	if t.hook.Receiver.Own {
 		if p := t.program.Pos(v); p.IsValid() {
 			pos = p
@@ -170,6 +170,10 @@ func (t *toolBuilder) checkHidden(v *types.Var, variadic bool) {
 func (t *toolBuilder) unknownParams(root *jsonschema.Schema, hidden map[string]diag.Position) {
 	names := t.paramNames()
 	for name, pos := range hidden {
+		if strings.Contains(name, ".") {
+			t.errorf(pos, diag.TextUnknown, "hide a field where it is declared, or set unsupported_fields: omit", "hide %s: only whole parameters can be hidden for one tool", name)
+			continue
+		}
 		t.errorf(pos, diag.TextUnknown, hintNear(name, names), "hide: there is no parameter %s", name)
 	}
 	for path, text := range t.texts {

@@ -104,11 +104,31 @@ func (t *toolBuilder) readTexts() {
 	}
 	for _, p := range t.doc.Params {
 		if first, _, _ := strings.Cut(p.Name, "."); !slices.Contains(t.paramNames(), first) {
-			t.diags.Warnf(t.hook.Pos, diag.TextUnknown, hintNear(first, t.paramNames()), "tool %s: the doc comment describes a parameter %s that isn't there", t.tool.Name, p.Name)
+			t.diags.Warnf(t.itemPos(p.Name), diag.TextUnknown, oneOf(first, t.paramNames()), "tool %s: the doc comment describes a parameter %s that isn't there", t.tool.Name, p.Name)
 		} else if _, given := t.texts[p.Name]; !given && strings.Contains(p.Name, ".") {
 			t.texts[p.Name] = text{p.Text, t.hook.Pos}
 		}
 	}
+}
+
+// itemPos is where a doc comment describes a parameter, else the hook.
+func (t *toolBuilder) itemPos(name string) diag.Position {
+	for _, c := range t.hook.Doc.List {
+		for _, separator := range []string{":", " -"} {
+			if i := strings.Index(c.Text, name+separator); i >= 0 && t.hook.Receiver.Own {
+				return diag.At(t.program.Fset.Position(c.Pos() + token.Pos(i)))
+			}
+		}
+	}
+	return t.hook.Pos
+}
+
+// oneOf is the nearest of some names, or all of them where none is near.
+func oneOf(name string, names []string) string {
+	if near := hintNear(name, names); near != "" || len(names) == 0 {
+		return near
+	}
+	return "there are " + strings.Join(names, ", ")
 }
 
 // paramText returns the description of a parameter: directive or yaml, then
@@ -217,7 +237,10 @@ func linkTargets(p *load.Program, hooks []*discover.Hook) map[string]string {
 // receiver; "" leaves a link as it is written.
 func (t *toolBuilder) link(l *comment.DocLink) string {
 	recv := l.Recv
-	if recv == "" {
+	if recv == "" { // a bare name is a method of this receiver, unless the package has something of that name
+		if t.hook.Receiver.Package.Types.Scope().Lookup(l.Name) != nil || l.ImportPath != "" {
+			return ""
+		}
 		recv = t.hook.Receiver.Name.Name()
 	}
 	pkg := l.ImportPath

@@ -31,6 +31,10 @@ func (b *builder) registry(c *config.Registry) *model.Registry {
 		b.diags.Errorf(c.Output.Pos, diag.YAMLValue, "set package: to a Go name", "%q can't be the name of a package", r.Name)
 		return nil
 	}
+	if hook := b.program.Hook(r.Path); hook != nil {
+		b.diags.Errorf(c.Output.Pos, diag.Conflict, "choose another output", "output is the folder of hook package %s", hook.Path)
+		return nil
+	}
 	packages := b.listed(c)
 	scope := naming.NewScope()
 	names := make(map[string]int)

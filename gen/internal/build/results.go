@@ -30,6 +30,7 @@ func (t *toolBuilder) results(sig *types.Signature) {
 			t.diags.Notef(t.hook.Pos, diag.ResultDropped, "tool %s: result %d, %s, is dropped", t.tool.Name, i+1, types.TypeString(v.Type(), (*types.Package).Name))
 		default:
 			data = append(data, i)
+			t.warnOpen(i, v.Type())
 		}
 		t.tool.Results = append(t.tool.Results, r)
 	}
@@ -121,6 +122,15 @@ func isObject(t model.Type) bool {
 		return isObject(*t.Elem)
 	}
 	return t.Kind == model.Struct || t.Kind == model.Map
+}
+
+// warnOpen warns of a result that has to be closed: nobody will.
+func (t *toolBuilder) warnOpen(i int, typ types.Type) {
+	m := types.NewMethodSet(typ).Lookup(nil, "Close")
+	if m != nil && types.TypeString(m.Type(), nil) == "func() error" {
+		t.diags.Warnf(t.hook.Pos, diag.ResultShape, "expose a wrapper that reads it and closes it",
+			"tool %s: result %d, %s, is to be closed, and nobody will", t.tool.Name, i+1, types.TypeString(typ, (*types.Package).Name))
+	}
 }
 
 // isOwnError recognises an error type other than error itself.

@@ -144,7 +144,7 @@ func (p *parser) nearMiss() {
 		name = near[0]
 	}
 	p.diags.Errorf(p.at(p.comment.Pos()), diag.DirectiveNearMiss, "write "+strings.TrimSpace("//"+tool+":"+name+" "+args),
-		"this looks like a directive and is not: it needs exactly // and %s: without spaces, and a small name", tool)
+		"this looks like a directive and is not: it needs exactly // and %s: without spaces, and a lower-case name", tool)
 }
 
 func (p *parser) args(d *ast.Directive, spec *Spec) ([]Arg, bool) {
@@ -158,6 +158,9 @@ func (p *parser) args(d *ast.Directive, spec *Spec) ([]Arg, bool) {
 	args := make([]Arg, 0, len(words))
 	for _, w := range words {
 		arg, good := p.word(w, spec)
+		if !good && strings.Contains(w.Arg, `"`) {
+			return nil, false // what follows is the rest of the quotation
+		}
 		ok = ok && good
 		args = append(args, arg)
 	}

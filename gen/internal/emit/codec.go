@@ -70,8 +70,8 @@ func enumTable(f *jen.File, c *model.Codec) {
 		}
 	}
 	f.Line()
-	f.Commentf("%s are the values of %s.", model.Table(c.Name), c.Go.Name)
-	f.Var().Id(model.Table(c.Name)).Op("=").Index().Add(typ).Values(values...)
+	f.Commentf("%s are the values of %s.", c.Table, c.Go.Name)
+	f.Var().Id(c.Table).Op("=").Index().Add(typ).Values(values...)
 }
 
 var reader = jen.Id("r").Op("*").Qual(toolimplPath, "Reader")
@@ -178,9 +178,9 @@ func readValue(t model.Type) jen.Code {
 	case model.Float:
 		return convert(t.Go, sized("float", t.Bits), r(sized("Float", t.Bits)))
 	case model.Enum:
-		return jen.Add(goType(t.Go)).Call(r("Enum", jen.Id(model.Table(t.Codec))))
+		return jen.Add(goType(t.Go)).Call(r("Enum", jen.Id(t.Table)))
 	case model.IntEnum:
-		return jen.Add(goType(t.Go)).Call(r("IntEnum", jen.Id(model.Table(t.Codec))))
+		return jen.Add(goType(t.Go)).Call(r("IntEnum", jen.Id(t.Table)))
 	case model.Time:
 		return r("Time")
 	case model.Duration:
@@ -241,10 +241,10 @@ func convertTo(t model.GoType, same bool, expr jen.Code) *jen.Statement {
 }
 
 func readStruct(f *jen.File, c *model.Codec) {
-	fieldTable(f, model.Table(c.Name), c.Read, nil)
+	fieldTable(f, c.Table, c.Read, nil)
 	f.Line()
 	f.Func().Id(model.ReadFunc(c.Name)).Params(reader, jen.Id("v").Op("*").Add(goType(c.Go))).
-		Block(readFields(model.Table(c.Name), "v", c.Read)...)
+		Block(readFields(c.Table, "v", c.Read)...)
 }
 
 // element writes the statements that read an element and hand it to use.

@@ -47,7 +47,7 @@ func Package(p *model.Package) (File, error) {
 	f.HeaderComment("Source: " + p.Source)
 	f.PackageComment(fmt.Sprintf("Package %s serves the hooks of package %s as agent tools.", p.Name, p.SourceName))
 	f.Line()
-	f.Comment("This file and package toolimpl must fit: run go generate, or update the runtime module.")
+	f.Comment("This file and package toolimpl must fit: run go generate, or update the module of toolgen.")
 	f.Const().Id("_").Op("=").Qual(toolimplPath, "Generation1")
 	names(f, p)
 	for i := range p.Toolsets {

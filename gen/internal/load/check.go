@@ -58,7 +58,7 @@ func (p *Program) exports(ctx context.Context, o Options, roots []*Package, diag
 	cfg.Overlay = nil // nothing out there is overlaid
 	loaded, err := packages.Load(cfg, paths...)
 	if err != nil {
-		return fmt.Errorf("go list -export: %w", err)
+		return listError(err)
 	}
 	for _, pkg := range loaded {
 		p.importer.files[pkg.PkgPath] = pkg.ExportFile
@@ -118,6 +118,9 @@ func (p *Program) checkSource(pkg *Package, diags *diag.List) {
 
 func (p *Program) parse(pkg *Package, diags *diag.List) {
 	for _, name := range pkg.compiled {
+		if slices.Contains(p.generated, name) {
+			continue // of a former run, and none of the user's
+		}
 		f, err := p.file(name)
 		if err != nil && diags != nil {
 			syntaxErrors(name, err, diags)

@@ -16,6 +16,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -105,6 +106,9 @@ func Packages(ctx context.Context, o Options) (*Program, diag.List, error) {
 		Fset: token.NewFileSet(), ModuleDir: root, ModulePath: modulePath, Whole: len(o.Patterns) == 0,
 		packages: make(map[string]*Package), files: make(map[string]*sourceFile), overlay: o.Overlay, header: []byte(o.Header), base: o.Base,
 	}
+	if len(o.Patterns) == 1 && p.matches(o.Dir, o.Patterns[0], modulePath) && strings.HasSuffix(o.Patterns[0], "...") {
+		p.Whole = true // ./... at the module's root
+	}
 	o.Extra = p.selected(o)
 	marked, err := p.scan(ctx, o)
 	if err != nil {
@@ -182,7 +186,7 @@ func (p *Program) list(ctx context.Context, o Options, marked []string, diags *d
 	cfg.Mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedModule
 	listed, err := packages.Load(cfg, patterns...)
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w", err)
+		return nil, listError(err)
 	}
 	packages.Visit(listed, nil, func(pkg *packages.Package) { p.add(pkg) })
 	var roots []*Package
@@ -199,6 +203,14 @@ func (p *Program) list(ctx context.Context, o Options, marked []string, diags *d
 	slices.SortFunc(roots, func(a, b *Package) int { return strings.Compare(a.Path, b.Path) })
 	p.hooks = slices.Compact(roots)
 	return p.hooks, nil
+}
+
+// listError says what the go command said, without how it was called.
+func listError(err error) error {
+	if _, said, ok := strings.Cut(err.Error(), "stderr: "); ok {
+		return errors.New(strings.TrimSpace(said))
+	}
+	return fmt.Errorf("go list: %w", err)
 }
 
 func (p *Program) config(ctx context.Context, o Options) *packages.Config {

@@ -121,12 +121,14 @@ type Type struct {
 	Bits  int    `json:"bits,omitempty"`  // Int, Uint, Float; 0: the machine's
 	Elem  *Type  `json:"elem,omitempty"`  // Pointer
 	Codec string `json:"codec,omitempty"` // Struct, Slice, Array, Map, Enum, IntEnum: name of its codec
+	Table string `json:"table,omitempty"` // Enum, IntEnum: where a reader looks values up
 	Value bool   `json:"value,omitempty"` // Text, JSON: the marshal method has a value receiver
 }
 
 // A Codec is a pair of generated functions for one Go type.
 type Codec struct {
-	Name   string   `json:"name"` // Line: readLine, writeLine, lineFields
+	Name   string   `json:"name"`  // Line: readLine, writeLine
+	Table  string   `json:"table"` // where a reader looks names or values up: lineFields, priorityValues
 	Kind   Kind     `json:"kind"`
 	Go     GoType   `json:"go"`
 	Len    int      `json:"len,omitempty"`
@@ -145,9 +147,6 @@ func ReadFunc(codec string) string { return "read" + codec }
 
 // WriteFunc is the function that writes.
 func WriteFunc(codec string) string { return "write" + codec }
-
-// Table is where a reader looks names or values up.
-func Table(codec string) string { return "known" + codec }
 
 // A Field is a property and the Go variable behind it.
 type Field struct {

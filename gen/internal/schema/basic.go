@@ -19,6 +19,7 @@ import (
 	"github.com/toolgen/toolgen/gen/internal/diag"
 	"github.com/toolgen/toolgen/gen/internal/doccomment"
 	"github.com/toolgen/toolgen/gen/internal/model"
+	"github.com/toolgen/toolgen/gen/internal/naming"
 )
 
 func (w *Walker) basic(t types.Type, b *types.Basic, at Site) (Value, bool) {
@@ -66,11 +67,11 @@ func bitsOf(b *types.Basic) int {
 }
 
 // constants makes an enum of a named basic type of which its package declares
-// two or more exported constants. Results are not constrained: a zero value
-// need not be a constant.
+// two or more exported constants. In a result they are described and not
+// promised: a zero value need not be one of them.
 func (w *Walker) constants(n *types.Named, dir Direction) (Value, bool) {
 	b, ok := n.Underlying().(*types.Basic)
-	if !ok || b.Info()&(types.IsString|types.IsInteger) == 0 || dir == Out || n.Obj().Pkg() == nil {
+	if !ok || b.Info()&(types.IsString|types.IsInteger) == 0 || n.Obj().Pkg() == nil {
 		return Value{}, false
 	}
 	list := w.constantsOf(n)
@@ -100,8 +101,28 @@ func (w *Walker) constants(n *types.Named, dir Direction) (Value, bool) {
 		return Value{}, false
 	}
 	s.Description = strings.Join(docs, " ")
+	if dir == Out {
+		return w.described(n, b, s)
+	}
 	e := w.entry(n, func() *model.Codec { return c })
-	return Value{model.Type{Kind: c.Kind, Go: c.Go, Codec: e.codec.Name, Bits: bitsOf(b)}, s}, true
+	return Value{model.Type{Kind: c.Kind, Go: c.Go, Codec: e.codec.Name, Table: e.codec.Table, Bits: bitsOf(b)}, s}, true
+}
+
+// described is the type of a result of which constants are known.
+func (w *Walker) described(n *types.Named, b *types.Basic, enum *jsonschema.Schema) (Value, bool) {
+	v, ok := w.basic(n, b, Site{})
+	if !ok {
+		return v, false
+	}
+	values := make([]string, len(enum.Enum))
+	for i, e := range enum.Enum {
+		values[i] = value2string(e)
+		if b.Info()&types.IsString != 0 {
+			values[i] = strconv.Quote(values[i])
+		}
+	}
+	v.Schema.Description = Sentences("One of "+strings.Join(values, ", "), enum.Description)
+	return v, true
 }
 
 // enumValue adds a value to a codec, once.
@@ -131,7 +152,8 @@ func (w *Walker) isDeprecated(k *types.Const) bool {
 func (w *Walker) constantDoc(k *types.Const, value any, number bool) []string {
 	text := ""
 	if spec, ok := w.program.Decl(k).(*ast.ValueSpec); ok {
-		text = prose(k.Name(), spec.Doc, spec.Comment)
+		text = strings.TrimPrefix(prose("", spec.Doc, spec.Comment), k.Name()+" ")
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "is "), "are ")
 	}
 	label := strconv.Quote(value2string(value))
 	if number {
@@ -291,11 +313,21 @@ func (w *Walker) entry(t types.Type, codec func() *model.Codec) *entry {
 	}
 	e := &entry{codec: codec()}
 	e.codec.Name = w.names.Family(codecName(t), func(name string) []string {
-		return []string{model.ReadFunc(name), model.WriteFunc(name), model.Table(name)}
+		return []string{model.ReadFunc(name), model.WriteFunc(name), tableName(name, e.codec.Kind)}
 	})
+	e.codec.Table = tableName(e.codec.Name, e.codec.Kind)
 	w.entries[key] = e
 	w.codecs = append(w.codecs, e.codec)
 	return e
+}
+
+// tableName says what generated code calls the names of a struct's fields, or
+// the values of an enum.
+func tableName(codec string, kind model.Kind) string {
+	if kind == model.Enum || kind == model.IntEnum {
+		return naming.Unexported(codec) + "Values"
+	}
+	return naming.Unexported(codec) + "Fields"
 }
 
 // codecName says what a type is called in names of functions and definitions.

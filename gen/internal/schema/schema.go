@@ -309,7 +309,7 @@ func (w *Walker) iface(t types.Type, u *types.Interface, dir Direction, at Site)
 	case u.NumMethods() == 0 && u.IsMethodSet():
 		w.anyValue(dir, at)
 	case dir == Out:
-		w.diags.Notef(at.Pos, diag.TypeOpaqueResult, "%s has type %s: its schema accepts anything", at.What, spell(t))
+		w.diags.Warnf(at.Pos, diag.TypeOpaqueResult, "expose a wrapper that returns a struct", "%s has type %s: nothing is known of what it holds, which may be nothing", at.What, spell(t))
 	default:
 		w.diags.Errorf(at.Pos, diag.TypeInterface, at.Hint, "%s has type %s: a model can't choose an implementation of an interface", at.What, spell(t))
 		return Value{}, false

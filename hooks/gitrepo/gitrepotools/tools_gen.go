@@ -15,7 +15,7 @@ import (
 	"github.com/toolgen/toolgen/runtime/toolimpl"
 )
 
-// This file and package toolimpl must fit: run go generate, or update the runtime module.
+// This file and package toolimpl must fit: run go generate, or update the module of toolgen.
 const _ = toolimpl.Generation1
 
 // The names of the tools.
@@ -496,14 +496,14 @@ func writeDetails(w *toolimpl.Writer, v *gitrepo.Details) {
 	w.EndObject()
 }
 
-var knownGrepOptions = []toolimpl.Field{
+var grepOptionsFields = []toolimpl.Field{
 	{Name: "revision"},
 	{Name: "path"},
 	{Name: "ignore_case"},
 }
 
 func readGrepOptions(r *toolimpl.Reader, v *gitrepo.GrepOptions) {
-	o := r.Object(knownGrepOptions)
+	o := r.Object(grepOptionsFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "revision":
@@ -525,7 +525,7 @@ func readGrepOptions(r *toolimpl.Reader, v *gitrepo.GrepOptions) {
 	r.End(&o)
 }
 
-var knownLogOptions = []toolimpl.Field{
+var logOptionsFields = []toolimpl.Field{
 	{Name: "revision"},
 	{Name: "path"},
 	{Name: "since"},
@@ -533,7 +533,7 @@ var knownLogOptions = []toolimpl.Field{
 }
 
 func readLogOptions(r *toolimpl.Reader, v *gitrepo.LogOptions) {
-	o := r.Object(knownLogOptions)
+	o := r.Object(logOptionsFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "revision":

@@ -16,7 +16,7 @@ import (
 	"github.com/toolgen/toolgen/runtime/toolimpl"
 )
 
-// This file and package toolimpl must fit: run go generate, or update the runtime module.
+// This file and package toolimpl must fit: run go generate, or update the module of toolgen.
 const _ = toolimpl.Generation1
 
 // The names of the tools.
@@ -29,8 +29,8 @@ const (
 type GetArgs struct {
 	// Path: where it is below the API's base, such as /users/7.
 	Path string `json:"path"`
-	// Query: query parameters by name.
-	Query map[string]string `json:"query"`
+	// Options is what else to send.
+	Options httpapi.GetOptions `json:"options,omitzero"`
 }
 
 // PostArgs are the arguments of api_post.
@@ -67,7 +67,7 @@ func (t *APIToolset) Tools(context.Context) ([]runtime.Tool, error) {
 
 // Get calls API.Get.
 func (t *APIToolset) Get(ctx context.Context, args GetArgs) (*httpapi.Response, error) {
-	return t.aPI.Get(ctx, args.Path, args.Query)
+	return t.aPI.Get(ctx, args.Path, args.Options)
 }
 
 // Post calls API.Post.
@@ -96,7 +96,7 @@ var getDefinition = runtime.Definition{
 	Output:      json.RawMessage(getOutput),
 	Hints:       runtime.Hints{ReadOnly: runtime.Yes},
 	Timeout:     30 * time.Second,
-	SchemaHash:  "5374b10f0d91877c2bb87aebf5eafc88a09ca86aee1d35df690bb6241bd7083a",
+	SchemaHash:  "ec4606eec53e8457c1da3768f05c16a51eaa4df37ef19cbdb0a91e7e621ba7d9",
 }
 
 func (get) Definition() *runtime.Definition {
@@ -127,7 +127,7 @@ func (t get) Call(ctx context.Context, raw json.RawMessage) (*runtime.Result, er
 
 var getFields = []toolimpl.Field{
 	{Name: "path", Required: true},
-	{Name: "query", Required: true},
+	{Name: "options"},
 }
 
 func decodeGetArgs(raw json.RawMessage) (GetArgs, error) {
@@ -140,9 +140,9 @@ func decodeGetArgs(raw json.RawMessage) (GetArgs, error) {
 			if r.Field(&o, 0) {
 				args.Path = r.String()
 			}
-		case "query":
+		case "options":
 			if r.Nullable(&o, 1) {
-				args.Query = readStringMap(r)
+				readGetOptions(r, &args.Options)
 			}
 		default:
 			r.Unknown(&o)
@@ -230,6 +230,25 @@ func readAnyMap(r *toolimpl.Reader) map[string]any {
 	return m
 }
 
+var getOptionsFields = []toolimpl.Field{
+	{Name: "query"},
+}
+
+func readGetOptions(r *toolimpl.Reader, v *httpapi.GetOptions) {
+	o := r.Object(getOptionsFields)
+	for r.Next(&o) {
+		switch string(r.Key()) {
+		case "query":
+			if r.Nullable(&o, 0) {
+				v.Query = readStringMap(r)
+			}
+		default:
+			r.Unknown(&o)
+		}
+	}
+	r.End(&o)
+}
+
 func writeResponse(w *toolimpl.Writer, v *httpapi.Response) {
 	if !w.Object() {
 		return
@@ -261,7 +280,7 @@ func readStringMap(r *toolimpl.Reader) map[string]string {
 // These stop compiling when a hook changed: run go generate.
 
 var _ runtime.Toolset = (*APIToolset)(nil)
-var _ func(*httpapi.API, context.Context, string, map[string]string) (*httpapi.Response, error) = (*httpapi.API).Get
+var _ func(*httpapi.API, context.Context, string, httpapi.GetOptions) (*httpapi.Response, error) = (*httpapi.API).Get
 var _ func(*httpapi.API, context.Context, string, map[string]any) (*httpapi.Response, error) = (*httpapi.API).Post
 
 const getInput = `{
@@ -271,15 +290,22 @@ const getInput = `{
       "type": "string",
       "description": "where it is below the API's base, such as /users/7"
     },
-    "query": {
+    "options": {
       "type": "object",
-      "description": "query parameters by name",
-      "additionalProperties": {
-        "type": "string"
-      }
+      "description": "what else to send",
+      "properties": {
+        "query": {
+          "type": "object",
+          "description": "query parameters by name",
+          "additionalProperties": {
+            "type": "string"
+          }
+        }
+      },
+      "additionalProperties": false
     }
   },
-  "required": ["path", "query"],
+  "required": ["path"],
   "additionalProperties": false
 }`
 

@@ -16,7 +16,7 @@ import (
 	"github.com/toolgen/toolgen/runtime/toolimpl"
 )
 
-// This file and package toolimpl must fit: run go generate, or update the runtime module.
+// This file and package toolimpl must fit: run go generate, or update the module of toolgen.
 const _ = toolimpl.Generation1
 
 // The names of the tools.
@@ -284,7 +284,7 @@ var getOrderDefinition = runtime.Definition{
 	Input:       json.RawMessage(getOrderInput),
 	Output:      json.RawMessage(getOrderOutput),
 	Hints:       runtime.Hints{ReadOnly: runtime.Yes, OpenWorld: runtime.No},
-	SchemaHash:  "b76eca4d6bd67608ea6d0ac94e0cd7531a58d4f2228c7e85f0ca60081c69552d",
+	SchemaHash:  "59589ce6a02ad49a16285f685f7ce297d20727792e811780b734a8ddc5819201",
 }
 
 func (getOrder) Definition() *runtime.Definition {
@@ -346,7 +346,7 @@ var listOrdersDefinition = runtime.Definition{
 	Input:       json.RawMessage(listOrdersInput),
 	Output:      json.RawMessage(listOrdersOutput),
 	Hints:       runtime.Hints{ReadOnly: runtime.Yes, OpenWorld: runtime.No},
-	SchemaHash:  "03e6be95f813ab58a0b323ee58d37dff6f31cecc3992837606eb9a4d555e4b4f",
+	SchemaHash:  "d5991a8656a49c773320a379f982b7c35c89f2ab02b8425c984b56c898957bfc",
 }
 
 func (listOrders) Definition() *runtime.Definition {
@@ -548,18 +548,18 @@ func writeOrder(w *toolimpl.Writer, v *sqlitedb.Order) {
 	w.EndObject()
 }
 
-var knownOrderFilter = []toolimpl.Field{
+var orderFilterFields = []toolimpl.Field{
 	{Name: "status"},
 	{Name: "since"},
 }
 
 func readOrderFilter(r *toolimpl.Reader, v *sqlitedb.OrderFilter) {
-	o := r.Object(knownOrderFilter)
+	o := r.Object(orderFilterFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
 		case "status":
 			if r.Nullable(&o, 0) {
-				v.Status = toolimpl.Ptr(sqlitedb.Status(r.Enum(knownStatus)))
+				v.Status = toolimpl.Ptr(sqlitedb.Status(r.Enum(statusValues)))
 			}
 		case "since":
 			if r.Nullable(&o, 1) {
@@ -643,8 +643,8 @@ func writeSalesSlice(w *toolimpl.Writer, s []sqlitedb.Sales) {
 	w.EndArray()
 }
 
-// knownStatus are the values of Status.
-var knownStatus = []string{"open", "shipped", "cancelled"}
+// statusValues are the values of Status.
+var statusValues = []string{"open", "shipped", "cancelled"}
 
 // These stop compiling when a hook changed: run go generate.
 
@@ -769,7 +769,8 @@ const getOrderOutput = `{
       "type": "integer"
     },
     "status": {
-      "type": "string"
+      "type": "string",
+      "description": "One of \"open\", \"shipped\", \"cancelled\". \"open\": paid, not yet sent. \"shipped\": on its way or delivered. \"cancelled\": will never be sent."
     },
     "ordered_at": {
       "type": "string",
@@ -862,7 +863,8 @@ const listOrdersOutput = `{
             "type": "integer"
           },
           "status": {
-            "type": "string"
+            "type": "string",
+            "description": "One of \"open\", \"shipped\", \"cancelled\". \"open\": paid, not yet sent. \"shipped\": on its way or delivered. \"cancelled\": will never be sent."
           },
           "ordered_at": {
             "type": "string",
