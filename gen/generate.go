@@ -74,7 +74,7 @@ type Result struct {
 // Generate runs the pipeline. What is wrong with the input is in the result's
 // diagnostics; the error is I/O or cancellation.
 func Generate(ctx context.Context, o Options) (*Result, error) {
-	dir, err := filepath.Abs(o.Dir)
+	dir, err := realDir(o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +138,16 @@ func (r *Result) emit(program *load.Program, packages []*model.Package, registri
 	return err
 }
 
+// realDir returns a folder without symbolic links, as the go command names
+// files.
+func realDir(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
 func loadConfig(dir, path string) (*config.File, diag.List, error) {
 	if path == "" {
 		root, err := load.ModuleRoot(dir)
@@ -148,11 +158,11 @@ func loadConfig(dir, path string) (*config.File, diag.List, error) {
 			return &config.File{Path: filepath.Join(root, config.FileName)}, nil, nil
 		}
 	}
-	path, err := filepath.Abs(path)
+	folder, err := realDir(filepath.Dir(path))
 	if err != nil {
 		return nil, nil, err
 	}
-	return config.Load(path)
+	return config.Load(filepath.Join(folder, filepath.Base(path)))
 }
 
 // extra lists the packages that toolgen.yaml names.

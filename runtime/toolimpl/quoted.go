@@ -2,6 +2,8 @@ package toolimpl
 
 import (
 	"bytes"
+	"fmt"
+	"math"
 	"strconv"
 	"unsafe"
 
@@ -15,28 +17,29 @@ type signed interface {
 // IntString reads an integer that is sent as a string of digits, for
 // `json:",string"`.
 func IntString[T signed](r *Reader) T {
-	const want = "a string of digits"
-	b, ok := r.text(want)
+	b, ok := r.text("a string of digits")
 	if !ok {
 		return 0
 	}
 	v, ok := parseInt[T](b)
 	if !ok {
-		r.problem(runtime.IssueFormat, want, r.got())
+		bits := unsafe.Sizeof(T(0)) * 8
+		least := int64(math.MinInt64) >> (64 - bits)
+		r.problem(runtime.IssueFormat, fmt.Sprintf("a string of digits, from %d to %d", least, -(least+1)), r.got())
 	}
 	return v
 }
 
 // UintString is IntString for unsigned integers.
 func UintString[T unsigned](r *Reader) T {
-	const want = "a string of digits"
-	b, ok := r.text(want)
+	b, ok := r.text("a string of digits")
 	if !ok {
 		return 0
 	}
 	v, ok := parseUint[T](b)
 	if !ok {
-		r.problem(runtime.IssueFormat, want, r.got())
+		most := uint64(math.MaxUint64) >> (64 - unsafe.Sizeof(T(0))*8)
+		r.problem(runtime.IssueFormat, fmt.Sprintf("a string of digits, from 0 to %d", most), r.got())
 	}
 	return v
 }

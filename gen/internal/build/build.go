@@ -136,7 +136,7 @@ func (b *builder) place(out *model.Package, r *discover.Receiver) bool {
 	importPath, ok := b.importPath(dir)
 	switch {
 	case !ok:
-		b.diags.Errorf(pos, diag.OutsideModule, "choose a folder of the module", "output %s is outside of module %s", r.Config.Output.Value, b.program.ModulePath)
+		b.diags.Errorf(pos, diag.OutsideModule, "choose a folder of the module", "the output of package %s is outside of module %s", r.Package.Path, b.program.ModulePath)
 		return false
 	case !token.IsIdentifier(out.Name) || out.Name == "_":
 		b.diags.Errorf(pos, diag.YAMLValue, "set package: to a Go name", "%q can't be the name of a package", out.Name)
@@ -203,12 +203,19 @@ func (b *builder) nameTools(out *model.Package, hooks []*discover.Hook, names *n
 	}
 }
 
-// entryName is the typed method of a toolset: Tools is taken by the interface.
+// entryName is the typed method of a toolset. Tools is taken by the interface,
+// and of some names every Go programmer, and go vet, expects another signature.
 func entryName(method string) string {
-	if method == "Tools" {
-		return "CallTools"
+	if method == "Tools" || slices.Contains(standardMethods, method) {
+		return "Call" + method
 	}
 	return method
+}
+
+// standardMethods are the names that go vet's stdmethods check knows.
+var standardMethods = []string{
+	"As", "Format", "GobDecode", "GobEncode", "Is", "MarshalJSON", "MarshalXML", "Peek", "ReadByte", "ReadFrom", "ReadRune",
+	"Scan", "Seek", "UnmarshalJSON", "UnmarshalXML", "UnreadByte", "UnreadRune", "Unwrap", "WriteByte", "WriteTo",
 }
 
 func (b *builder) toolset(h *discover.Hook, names *naming.Scope) model.Toolset {

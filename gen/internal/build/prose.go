@@ -116,7 +116,7 @@ func (t *toolBuilder) itemPos(name string) diag.Position {
 	for _, c := range t.hook.Doc.List {
 		for _, separator := range []string{":", " -"} {
 			if i := strings.Index(c.Text, name+separator); i >= 0 && t.hook.Receiver.Own {
-				return diag.At(t.program.Fset.Position(c.Pos() + token.Pos(i)))
+				return diag.At(t.program.Position(c.Pos() + token.Pos(i)))
 			}
 		}
 	}
@@ -168,22 +168,74 @@ func (t *toolBuilder) listComment(name string) (words string, given bool) {
 	return "", false
 }
 
-// commentAt finds the comment of a parameter. One above it begins no further
-// right than the parameter itself: else it trails the line before.
+// commentAt finds the comment of a parameter: the one that stands alone on the
+// lines above, else the one before it on its line, else the one after it.
 func (t *toolBuilder) commentAt(f *ast.Field, id *ast.Ident) *ast.CommentGroup {
-	at := func(pos token.Pos) token.Position { return t.program.Fset.Position(pos) }
-	line := at(id.Pos()).Line
-	for _, c := range t.hook.Params {
-		if at(c.End()).Line == line-1 && at(c.Pos()).Column <= at(f.Pos()).Column {
+	line := t.line(f.Pos())
+	var trailing *ast.CommentGroup
+	for _, c := range t.listComments() {
+		left, right := t.neighbours(c)
+		switch {
+		case left == nil && t.line(c.End()) == line-1 && t.firstOn(line) == f:
 			return c
+		case right == f:
+			return c
+		case left == f && right == nil && c.Pos() > id.Pos():
+			trailing = c
 		}
 	}
-	for _, c := range t.hook.Params {
-		if at(c.Pos()).Line == line && c.Pos() > id.Pos() {
-			return c
+	return trailing
+}
+
+func (t *toolBuilder) line(pos token.Pos) int { return t.program.Position(pos).Line }
+
+// firstOn returns the first parameter of a line.
+func (t *toolBuilder) firstOn(line int) *ast.Field {
+	for _, f := range t.hook.Func.Params.List {
+		if t.line(f.Pos()) == line {
+			return f
 		}
 	}
 	return nil
+}
+
+// neighbours returns the parameters next to a comment on its own line.
+func (t *toolBuilder) neighbours(c *ast.CommentGroup) (left, right *ast.Field) {
+	for _, f := range t.hook.Func.Params.List {
+		switch {
+		case f.End() <= c.Pos() && t.line(f.End()) == t.line(c.Pos()):
+			left = f
+		case right == nil && f.Pos() >= c.End() && t.line(f.Pos()) == t.line(c.End()):
+			right = f
+		}
+	}
+	return left, right
+}
+
+// listComments returns the comments of the parameter list. The parser groups
+// those on neighbouring lines, of which one may trail a parameter and the next
+// stand before another: they are taken apart.
+func (t *toolBuilder) listComments() []*ast.CommentGroup {
+	if t.split != nil {
+		return t.split
+	}
+	for _, g := range t.hook.Params {
+		var run *ast.CommentGroup
+		for _, c := range g.List {
+			single := &ast.CommentGroup{List: []*ast.Comment{c}}
+			left, right := t.neighbours(single)
+			if run == nil || left != nil || right != nil {
+				run = single
+				t.split = append(t.split, run)
+			} else {
+				run.List = append(run.List, c)
+			}
+			if left != nil || right != nil {
+				run = nil
+			}
+		}
+	}
+	return t.split
 }
 
 func (t *toolBuilder) commentText(c *ast.CommentGroup, name string) (words string, given bool) {
@@ -201,10 +253,10 @@ func (t *toolBuilder) commentText(c *ast.CommentGroup, name string) (words strin
 // lostComments reports directives in the parameter list that are at no
 // parameter.
 func (t *toolBuilder) lostComments() {
-	for _, g := range t.hook.Params {
+	for _, g := range t.listComments() {
 		for _, c := range g.List {
 			if !t.attached[g] && directive.IsMarked(c) {
-				pos := diag.At(t.program.Fset.Position(c.Pos()))
+				pos := diag.At(t.program.Position(c.Pos()))
 				t.errorf(pos, diag.DirectiveLost, "move it above a parameter, or after it on its line", "this directive belongs to no parameter")
 			}
 		}

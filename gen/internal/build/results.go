@@ -97,7 +97,7 @@ func (t *toolBuilder) resultPos(i int) diag.Position {
 	for _, f := range t.hook.Func.Results.List {
 		n += max(len(f.Names), 1)
 		if n > i {
-			return diag.At(t.program.Fset.Position(f.Type.Pos()))
+			return diag.At(t.program.Position(f.Type.Pos()))
 		}
 	}
 	return t.hook.Pos

@@ -23,7 +23,8 @@ type toolBuilder struct {
 	texts  map[string]text // of parameters and their fields, from directives and yaml
 	roots  []model.Type
 
-	attached map[*ast.CommentGroup]bool // comments of the parameter list that belong to a parameter
+	split    []*ast.CommentGroup        // comments of the parameter list
+	attached map[*ast.CommentGroup]bool // those of them that belong to a parameter
 }
 
 // text is prose with its place.
@@ -41,7 +42,7 @@ func (t *toolBuilder) build() bool {
 	before := countErrors(t.diags)
 	t.walker.Use(schema.Options{SnakeFields: t.hook.Settings.FieldNames == "snake", OmitFields: t.hook.Settings.UnsupportedFields == "omit"})
 	if !runtimeschema.ValidName(t.tool.Name) {
-		t.errorf(t.namePos(), diag.ToolName, "name it with name=", "the name is not valid: it must match ^[A-Za-z_][A-Za-z0-9_-]{0,63}$")
+		t.errorf(t.namePos(), diag.ToolName, "set its name", "the name is not valid: it must match ^[A-Za-z_][A-Za-z0-9_-]{0,63}$")
 	}
 	t.prose()
 	t.hints()

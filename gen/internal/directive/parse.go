@@ -103,7 +103,7 @@ type parser struct {
 	comment *ast.Comment
 }
 
-func (p *parser) at(pos token.Pos) diag.Position { return diag.At(p.fset.Position(pos)) }
+func (p *parser) at(pos token.Pos) diag.Position { return diag.At(p.fset.PositionFor(pos, false)) }
 
 func (p *parser) parse(target Target) (Directive, bool) {
 	d, ok := ast.ParseDirective(p.comment.Pos(), p.comment.Text)

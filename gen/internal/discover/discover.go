@@ -100,7 +100,7 @@ type finder struct {
 	broken    map[*Hook]bool
 }
 
-func (f *finder) at(n ast.Node) diag.Position { return diag.At(f.program.Fset.Position(n.Pos())) }
+func (f *finder) at(n ast.Node) diag.Position { return diag.At(f.program.Position(n.Pos())) }
 
 func (f *finder) receiver(pkg *load.Package, tn *types.TypeName) *Receiver {
 	if r, ok := f.receivers[tn]; ok {

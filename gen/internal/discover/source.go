@@ -140,6 +140,10 @@ func (f *finder) declaration(pkg *load.Package, decl *ast.GenDecl, used map[*ast
 
 func (f *finder) fields(typ ast.Expr, used map[*ast.Comment]bool) {
 	ast.Inspect(typ, func(n ast.Node) bool {
+		if iface, ok := n.(*ast.InterfaceType); ok {
+			f.interfaceMethods(iface, used)
+			return false
+		}
 		if field, ok := n.(*ast.Field); ok {
 			use(used, field.Doc, field.Comment)
 			_, diags := directive.Parse(f.program.Fset, directive.Field, field.Doc, field.Comment)
@@ -147,6 +151,18 @@ func (f *finder) fields(typ ast.Expr, used map[*ast.Comment]bool) {
 		}
 		return true
 	})
+}
+
+// interfaceMethods reports directives at the methods of an interface.
+func (f *finder) interfaceMethods(iface *ast.InterfaceType, used map[*ast.Comment]bool) {
+	for _, m := range iface.Methods.List {
+		use(used, m.Doc, m.Comment)
+		found, diags := directive.Parse(f.program.Fset, directive.Method, m.Doc, m.Comment)
+		f.diags = append(f.diags, diags...)
+		for _, d := range found {
+			f.diags.Errorf(d.Pos, diag.DirectiveTarget, "name the interface and its methods in toolgen.yaml", "directive %s can't stand in an interface", d.Name)
+		}
+	}
 }
 
 // lost reports directives that belong to nothing: cut off by a blank line, or
@@ -196,7 +212,7 @@ func (f *finder) checkHook(h *Hook) {
 	}
 	if h.Func != nil && h.Receiver.Own {
 		if e, bad := h.Receiver.Package.ErrorAt(h.Func); bad {
-			broken(diag.At(f.program.Fset.Position(e.Pos)), diag.SignatureBroken, "mend it", "method %s: %s", name, e.Msg)
+			broken(diag.At(f.program.Position(e.Pos)), diag.SignatureBroken, "mend it", "method %s: %s", name, e.Msg)
 		}
 	}
 }

@@ -264,7 +264,7 @@ func element(t model.Type, use func(jen.Code) jen.Code) []jen.Code {
 }
 
 func readSlice(f *jen.File, c *model.Codec) {
-	loop := element(*c.Elem, func(e jen.Code) jen.Code { return jen.Id("s").Op("=").Append(jen.Id("s"), e) })
+	loop := element(*c.Elems[model.Reading], func(e jen.Code) jen.Code { return jen.Id("s").Op("=").Append(jen.Id("s"), e) })
 	f.Line()
 	f.Func().Id(model.ReadFunc(c.Name)).Params(reader).Add(goType(c.Go)).Block(
 		jen.Id("a").Op(":=").Id("r").Dot("Array").Call(),
@@ -281,11 +281,11 @@ func readArray(f *jen.File, c *model.Codec) {
 		jen.Id("s").Index(jen.Id("i")).Op("=").Id("e"),
 	)
 	var loop []jen.Code
-	if isNilable(c.Elem.Kind) {
+	if isNilable(c.Elems[model.Reading].Kind) {
 		loop = append(loop, jen.If(jen.Id("r").Dot("Null").Call()).Block(jen.Continue()))
 	}
-	loop = append(loop, jen.Var().Id("e").Add(goType(c.Elem.Go)))
-	loop = append(loop, readInto(*c.Elem, "e")...)
+	loop = append(loop, jen.Var().Id("e").Add(goType(c.Elems[model.Reading].Go)))
+	loop = append(loop, readInto(*c.Elems[model.Reading], "e")...)
 	f.Line()
 	f.Func().Id(model.ReadFunc(c.Name)).Params(reader).Add(goType(c.Go)).Block(
 		jen.Var().Id("s").Add(goType(c.Go)),
@@ -301,21 +301,21 @@ func isNilable(k model.Kind) bool {
 }
 
 func readMap(f *jen.File, c *model.Codec) {
-	loop := element(*c.Elem, func(e jen.Code) jen.Code { return jen.Id("m").Index(jen.Id("key")).Op("=").Add(e) })
+	loop := element(*c.Elems[model.Reading], func(e jen.Code) jen.Code { return jen.Id("m").Index(jen.Id("key")).Op("=").Add(e) })
 	fresh := jen.Qual(toolimplPath, "New").Call(jen.Id("r"), jen.Id("m"), jen.Id("key"))
 	var body jen.Code
-	if c.Key.Kind == model.String {
-		key := convert(c.Key.Go, "string", jen.String().Call(jen.Id("r").Dot("Key").Call()))
-		if !isBasic(c.Key.Go, "string") {
-			key = jen.Add(goType(c.Key.Go)).Call(jen.Id("r").Dot("Key").Call())
+	if c.Keys[model.Reading].Kind == model.String {
+		key := convert(c.Keys[model.Reading].Go, "string", jen.String().Call(jen.Id("r").Dot("Key").Call()))
+		if !isBasic(c.Keys[model.Reading].Go, "string") {
+			key = jen.Add(goType(c.Keys[model.Reading].Go)).Call(jen.Id("r").Dot("Key").Call())
 		}
 		body = jen.If(jen.Id("key").Op(":=").Add(key), fresh).Block(loop...)
 	} else {
 		name := "IntKey"
-		if c.Key.Kind == model.Uint {
+		if c.Keys[model.Reading].Kind == model.Uint {
 			name = "UintKey"
 		}
-		key := jen.Qual(toolimplPath, name).Types(goType(c.Key.Go)).Call(jen.Id("r"))
+		key := jen.Qual(toolimplPath, name).Types(goType(c.Keys[model.Reading].Go)).Call(jen.Id("r"))
 		body = jen.If(jen.List(jen.Id("key"), jen.Id("ok")).Op(":=").Add(key), jen.Id("ok").Op("&&").Add(fresh)).Block(loop...)
 	}
 	f.Line()

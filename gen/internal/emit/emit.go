@@ -7,9 +7,10 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
-	"golang.org/x/tools/imports"
 
 	"github.com/toolgen/toolgen/gen/internal/model"
 )
@@ -90,11 +91,32 @@ func render(f *jen.File, path string) (File, error) {
 	if err := f.Render(&b); err != nil {
 		return File{}, fmt.Errorf("%s: %w", path, err)
 	}
-	src, err := imports.Process(path, b.Bytes(), &imports.Options{FormatOnly: true, Comments: true, TabIndent: true, TabWidth: 8})
-	if err != nil {
-		return File{}, fmt.Errorf("%s: %w", path, err)
+	return File{Path: path, Data: groupImports(b.Bytes())}, nil
+}
+
+// groupImports moves the imports of the standard library to the front of the
+// block that jennifer has sorted and formatted.
+func groupImports(src []byte) []byte {
+	const opening, closing = "\nimport (\n", "\n)\n"
+	head, rest, ok := bytes.Cut(src, []byte(opening))
+	block, tail, found := bytes.Cut(rest, []byte(closing))
+	if !ok || !found {
+		return src
 	}
-	return File{Path: path, Data: src}, nil
+	var standard, others []string
+	for line := range strings.SplitSeq(string(block), "\n") {
+		_, path, _ := strings.Cut(line, `"`)
+		if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
+			others = append(others, line)
+		} else {
+			standard = append(standard, line)
+		}
+	}
+	if len(standard) > 0 && len(others) > 0 {
+		standard = append(standard, "")
+	}
+	lines := strings.Join(append(standard, others...), "\n")
+	return slices.Concat(head, []byte(opening), []byte(lines), []byte(closing), tail)
 }
 
 // lines is a literal with one item a line.

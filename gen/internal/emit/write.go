@@ -158,7 +158,11 @@ func present(field *model.Field, path string) []jen.Code {
 // notEmpty is encoding/json's test for omitempty; nil where a kind is never
 // empty.
 func notEmpty(t model.Type, value *jen.Statement) jen.Code {
-	switch t.Kind {
+	kind := t.Kind
+	if t.Base != "" {
+		kind = t.Base
+	}
+	switch kind {
 	case model.Bool:
 		return value
 	case model.Int, model.Uint, model.Float, model.Duration:
@@ -184,20 +188,20 @@ func writeElements(f *jen.File, c *model.Codec) {
 		jen.If(jen.Op("!").Id("w").Dot("Array").Call()).Block(jen.Return()),
 		jen.For(jen.Id("i").Op(":=").Range().Id("s")).Block(
 			jen.If(jen.Op("!").Id("w").Dot("Element").Call()).Block(jen.Return()),
-			writeValue(*c.Elem, "s[i]"),
+			writeValue(*c.Elems[model.Writing], "s[i]"),
 		),
 		jen.Id("w").Dot("EndArray").Call(),
 	)
 }
 
 func writeMap(f *jen.File, c *model.Codec) {
-	key := basic(c.Key.Go, "string", jen.Id("k"))
+	key := basic(c.Keys[model.Writing].Go, "string", jen.Id("k"))
 	method := "MapKey"
-	switch c.Key.Kind {
+	switch c.Keys[model.Writing].Kind {
 	case model.Int:
-		method, key = "IntKey", basic(c.Key.Go, "int64", jen.Id("k"))
+		method, key = "IntKey", basic(c.Keys[model.Writing].Go, "int64", jen.Id("k"))
 	case model.Uint:
-		method, key = "UintKey", basic(c.Key.Go, "uint64", jen.Id("k"))
+		method, key = "UintKey", basic(c.Keys[model.Writing].Go, "uint64", jen.Id("k"))
 	}
 	f.Line()
 	f.Func().Id(model.WriteFunc(c.Name)).Params(writer, jen.Id("m").Add(goType(c.Go))).Block(
@@ -205,7 +209,7 @@ func writeMap(f *jen.File, c *model.Codec) {
 		jen.For(jen.List(jen.Id("_"), jen.Id("k")).Op(":=").Range().Qual(toolimplPath, "SortedKeys").Call(jen.Id("m"))).Block(
 			jen.Id("w").Dot(method).Call(key),
 			jen.Id("e").Op(":=").Id("m").Index(jen.Id("k")),
-			writeValue(*c.Elem, "e"),
+			writeValue(*c.Elems[model.Writing], "e"),
 		),
 		jen.Id("w").Dot("EndObject").Call(),
 	)

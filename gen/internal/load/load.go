@@ -177,6 +177,9 @@ func module(dir string) (root, path string, err error) {
 func (p *Program) list(ctx context.Context, o Options, marked []string, diags *diag.List) ([]*Package, error) {
 	patterns := slices.Clone(marked)
 	for _, e := range o.Extra {
+		if p.isElsewhere(e, diags) {
+			continue
+		}
 		patterns = append(patterns, p.ImportPath(e.Path))
 	}
 	if len(patterns) == 0 {
@@ -203,6 +206,34 @@ func (p *Program) list(ctx context.Context, o Options, marked []string, diags *d
 	slices.SortFunc(roots, func(a, b *Package) int { return strings.Compare(a.Path, b.Path) })
 	p.hooks = slices.Compact(roots)
 	return p.hooks, nil
+}
+
+// isElsewhere reports a folder of toolgen.yaml that is in another module: its
+// import path says which.
+func (p *Program) isElsewhere(e Extra, diags *diag.List) bool {
+	if !isFolder(e.Path) {
+		return false
+	}
+	folder := filepath.Join(p.base, filepath.FromSlash(e.Path))
+	if _, err := os.Stat(folder); err != nil {
+		diags.Errorf(e.Pos, diag.NotLoaded, "check the path, which is relative to toolgen.yaml", "there is no folder %s", e.Path)
+		return true
+	}
+	root, path, err := module(folder)
+	if err == nil && root == p.ModuleDir {
+		return false
+	}
+	if err == nil {
+		rel, _ := filepath.Rel(root, folder)
+		path = strings.TrimSuffix(path+"/"+filepath.ToSlash(rel), "/.")
+	}
+	diags.Errorf(e.Pos, diag.NotLoaded, "name it by its import path, "+path, "folder %s is not of module %s", e.Path, p.ModulePath)
+	return true
+}
+
+// isFolder tells ./folder from an import path.
+func isFolder(path string) bool {
+	return path == "." || path == ".." || strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../")
 }
 
 // listError says what the go command said, without how it was called.
@@ -296,7 +327,7 @@ func (p *Program) Package(path string) *Package {
 
 // ImportPath returns the import path of ./folder, and any other path as it is.
 func (p *Program) ImportPath(path string) string {
-	if path != "." && path != ".." && !strings.HasPrefix(path, "./") && !strings.HasPrefix(path, "../") {
+	if !isFolder(path) {
 		return path
 	}
 	rel, err := filepath.Rel(p.ModuleDir, filepath.Join(p.base, filepath.FromSlash(path)))

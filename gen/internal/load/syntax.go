@@ -20,13 +20,13 @@ type key struct {
 func (p *Program) Pos(obj types.Object) diag.Position {
 	if obj.Pkg() != nil {
 		if pkg := p.packages[obj.Pkg().Path()]; pkg != nil && pkg.Source {
-			return diag.At(p.Fset.Position(obj.Pos()))
+			return diag.At(p.Position(obj.Pos()))
 		}
 	}
 	if n := p.Decl(obj); n != nil {
-		return diag.At(p.Fset.Position(identOf(n, obj.Name())))
+		return diag.At(p.Position(identOf(n, obj.Name())))
 	}
-	return diag.At(p.Fset.Position(obj.Pos()))
+	return diag.At(p.Position(obj.Pos()))
 }
 
 func identOf(n ast.Node, name string) token.Pos {
@@ -65,7 +65,7 @@ func (p *Program) Decl(obj types.Object) ast.Node {
 		return nil
 	}
 	p.indexed(f)
-	return f.index[key{p.Fset.Position(obj.Pos()).Line, obj.Name()}]
+	return f.index[key{p.Position(obj.Pos()).Line, obj.Name()}]
 }
 
 // FileOf returns the syntax of the file that declares an object, or nil.
@@ -86,7 +86,7 @@ func (p *Program) sourceOf(obj types.Object) *sourceFile {
 	if pkg == nil {
 		return nil
 	}
-	name := filepath.Base(p.Fset.Position(obj.Pos()).Filename)
+	name := filepath.Base(p.Position(obj.Pos()).Filename)
 	for _, list := range [2][]string{pkg.compiled, pkg.goFiles} {
 		for _, file := range list {
 			if filepath.Base(file) == name {
@@ -105,7 +105,7 @@ func (p *Program) indexed(f *sourceFile) {
 	}
 	f.index = make(map[key]ast.Node)
 	put := func(id token.Pos, name string, n ast.Node) {
-		k := key{p.Fset.Position(id).Line, name}
+		k := key{p.Position(id).Line, name}
 		if _, taken := f.index[k]; !taken {
 			f.index[k] = n
 		}
@@ -187,3 +187,7 @@ func (pkg *Package) ErrorAt(n ast.Node) (types.Error, bool) {
 	}
 	return types.Error{}, false
 }
+
+// Position returns where a token is in the file that it was read from: //line
+// comments, which point into what the file was made from, are not heeded.
+func (p *Program) Position(pos token.Pos) token.Position { return p.Fset.PositionFor(pos, false) }

@@ -122,7 +122,7 @@ type Type struct {
 	Elem  *Type  `json:"elem,omitempty"`  // Pointer
 	Codec string `json:"codec,omitempty"` // Struct, Slice, Array, Map, Enum, IntEnum: name of its codec
 	Table string `json:"table,omitempty"` // Enum, IntEnum: where a reader looks values up
-	Value bool   `json:"value,omitempty"` // Text, JSON: the marshal method has a value receiver
+	Base  Kind   `json:"base,omitempty"`  // Text, JSON: the kind of the underlying type, by which it is empty or not
 }
 
 // A Codec is a pair of generated functions for one Go type.
@@ -132,8 +132,8 @@ type Codec struct {
 	Kind   Kind     `json:"kind"`
 	Go     GoType   `json:"go"`
 	Len    int      `json:"len,omitempty"`
-	Key    *Type    `json:"key,omitempty"`
-	Elem   *Type    `json:"elem,omitempty"`
+	Keys   [2]*Type `json:"keys,omitzero"`   // of a map, as it is read and as it is written
+	Elems  [2]*Type `json:"elems,omitzero"`  // of a slice, array or map, likewise
 	Read   []Field  `json:"read,omitempty"`  // fields of a struct that are read
 	Write  []Field  `json:"write,omitempty"` // those that are written
 	Reads  bool     `json:"reads,omitempty"` // there is a read function
@@ -147,6 +147,12 @@ func ReadFunc(codec string) string { return "read" + codec }
 
 // WriteFunc is the function that writes.
 func WriteFunc(codec string) string { return "write" + codec }
+
+// The sides of a codec: indexes of Keys and Elems.
+const (
+	Reading = 0
+	Writing = 1
+)
 
 // A Field is a property and the Go variable behind it.
 type Field struct {

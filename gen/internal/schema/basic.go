@@ -156,13 +156,12 @@ func (w *Walker) constantDoc(k *types.Const, value any, number bool) []string {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "is "), "are ")
 	}
 	label := strconv.Quote(value2string(value))
-	if number {
-		label = value2string(value)
-		if text == "" {
-			text = k.Name()
-		}
-	}
-	if text == "" {
+	switch {
+	case number && text == "":
+		label, text = value2string(value), k.Name()
+	case number:
+		label = value2string(value) + " (" + k.Name() + ")"
+	case text == "":
 		return nil
 	}
 	return []string{label + ": " + strings.TrimSuffix(text, ".") + "."}
@@ -185,19 +184,18 @@ func (w *Walker) constantsOf(n *types.Named) []*types.Const {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *types.Const) int {
-		p, q := w.program.Fset.Position(a.Pos()), w.program.Fset.Position(b.Pos())
+		p, q := w.program.Position(a.Pos()), w.program.Position(b.Pos())
 		return cmp.Or(cmp.Compare(filepath.Base(p.Filename), filepath.Base(q.Filename)), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
 	})
 	return out
 }
 
-// areFlags recognises bits to be combined: a declaration with 1 << iota, or,
-// where there is no source, powers of two only.
+// areFlags recognises bits to be combined: a declaration with 1 << iota, or
+// three or more powers of two and nothing else.
 func (w *Walker) areFlags(list []*types.Const) bool {
-	shifted, powers, read := false, true, false
+	shifted, powers := false, true
 	for _, k := range list {
 		if spec, ok := w.program.Decl(k).(*ast.ValueSpec); ok {
-			read = true
 			for _, v := range spec.Values {
 				ast.Inspect(v, func(n ast.Node) bool {
 					b, ok := n.(*ast.BinaryExpr)
@@ -209,10 +207,7 @@ func (w *Walker) areFlags(list []*types.Const) bool {
 		v, exact := constant.Uint64Val(constant.ToInt(k.Val()))
 		powers = powers && exact && v != 0 && v&(v-1) == 0
 	}
-	if read {
-		return shifted
-	}
-	return powers && len(list) > 2
+	return shifted || powers && len(list) > 2
 }
 
 func (w *Walker) elements(t, elem types.Type, kind model.Kind, length int, dir Direction, at Site) (Value, bool) {
@@ -231,7 +226,7 @@ func (w *Walker) elements(t, elem types.Type, kind model.Kind, length int, dir D
 		e.failed[dir] = true
 		return Value{}, false
 	}
-	e.codec.Elem, s.Items = &v.Type, v.Schema
+	e.codec.Elems[dir], s.Items = &v.Type, v.Schema
 	mark(e.codec, dir)
 	return Value{typ, w.schemaOf(t, e, s)}, true
 }
@@ -300,7 +295,7 @@ func (w *Walker) mapping(t types.Type, u *types.Map, dir Direction, at Site) (Va
 		e.failed[dir] = true
 		return Value{}, false
 	}
-	e.codec.Key, e.codec.Elem, s.AdditionalProperties = &k, &v.Type, v.Schema
+	e.codec.Keys[dir], e.codec.Elems[dir], s.AdditionalProperties = &k, &v.Type, v.Schema
 	mark(e.codec, dir)
 	return Value{typ, w.schemaOf(t, e, s)}, true
 }

@@ -172,10 +172,9 @@ func hasOption(options, name string) bool {
 	return slices.Contains(strings.Split(options, ","), name)
 }
 
-// embedded returns the struct whose fields an embedded field promotes. It isn't
-// ok for a pointer to an unexported type, through which other packages can't
-// reach; types with a form of their own are fields like any other, and there
-// is no struct then.
+// embedded returns the struct whose fields an embedded field promotes, whether
+// or not that encodes itself; none if it is something else. It isn't ok for a
+// pointer to an unexported type, through which other packages can't reach.
 func embedded(field *types.Var) (s *types.Struct, step model.Step, ok bool) {
 	step = model.Step{Go: field.Name()}
 	t := types.Unalias(field.Type())
@@ -185,7 +184,7 @@ func embedded(field *types.Var) (s *types.Struct, step model.Step, ok bool) {
 		step.Pointer = GoType(t)
 	}
 	n, ok := t.(*types.Named)
-	if !ok || ownForm(n, In) != "" || ownForm(n, Out) != "" {
+	if !ok {
 		return nil, step, false
 	}
 	s, ok = n.Underlying().(*types.Struct)

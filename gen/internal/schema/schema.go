@@ -13,6 +13,9 @@
 //	embedded pointers          their fields are optional
 //	slices and maps in results [] and {} instead of null
 //	property names             exact case, each once, none unknown
+//	named bytes                []B of a type B byte is an array, not base64
+//	",string" on a string      is not heeded
+//	omitzero                   has no effect on structs that can't be compared
 package schema
 
 import (
@@ -32,10 +35,10 @@ import (
 // result.
 type Direction int
 
-// The directions.
+// The directions: the sides of a codec.
 const (
-	In Direction = iota
-	Out
+	In  Direction = model.Reading
+	Out Direction = model.Writing
 )
 
 // Options are the choices of toolgen.yaml that a walk depends on.
@@ -234,14 +237,34 @@ func (w *Walker) known(t types.Type, dir Direction, at Site) (Value, bool) {
 	}
 	switch own := ownForm(n, dir); {
 	case own == model.JSON && embedsTime(n):
-		return leaf(model.JSON, t, dateTime), true
+		return opaque(model.JSON, t, dateTime), true
 	case own == model.JSON:
 		w.diags.Notef(at.Pos, diag.TypeOpaqueJSON, "%s has type %s, which encodes itself: its schema accepts anything", at.What, spell(t))
-		return leaf(model.JSON, t, &jsonschema.Schema{}), true
+		return opaque(model.JSON, t, &jsonschema.Schema{}), true
 	case own == model.Text:
-		return leaf(model.Text, t, &jsonschema.Schema{Type: "string"}), true
+		return opaque(model.Text, t, &jsonschema.Schema{Type: "string"}), true
 	}
 	return Value{}, false
+}
+
+// opaque is a type with methods of its own, which is empty by what it is made
+// of.
+func opaque(kind model.Kind, t types.Type, s *jsonschema.Schema) Value {
+	v := leaf(kind, t, s)
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		switch {
+		case u.Info()&types.IsString != 0:
+			v.Type.Base = model.String
+		case u.Info()&types.IsNumeric != 0:
+			v.Type.Base = model.Int
+		case u.Info()&types.IsBoolean != 0:
+			v.Type.Base = model.Bool
+		}
+	case *types.Slice, *types.Map:
+		v.Type.Base = model.Slice
+	}
+	return v
 }
 
 func (w *Walker) anyValue(dir Direction, at Site) {
@@ -341,8 +364,9 @@ func (w *Walker) Codecs(roots []model.Type) []model.Codec {
 		case t.Codec != "" && !reached[t.Codec]:
 			reached[t.Codec] = true
 			c := w.codec(t.Codec)
-			visit(c.Key)
-			visit(c.Elem)
+			for _, inner := range slices.Concat(c.Keys[:], c.Elems[:]) {
+				visit(inner)
+			}
 			for _, f := range slices.Concat(c.Read, c.Write) {
 				visit(&f.Type)
 			}

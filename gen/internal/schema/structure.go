@@ -97,7 +97,9 @@ func (w *Walker) field(f jsonField, own bool, dir Direction, at Site) (model.Fie
 		Nullable: !required || isNilable(v.Type.Kind), OmitEmpty: f.omitEmpty,
 	}
 	if f.omitZero {
-		field.OmitZero = zeroTest(f.field.Type())
+		if field.OmitZero = zeroTest(f.field.Type()); field.OmitZero == "" && dir == Out {
+			w.diags.Notef(site.Pos, diag.TagConflict, "%s can't be compared with its zero value: omitzero has no effect", site.What)
+		}
 	}
 	s := describe(v.Schema, comment.text)
 	if field.Quoted {
@@ -184,9 +186,9 @@ func quotedPattern(t model.Type) string {
 	}
 	switch t.Kind {
 	case model.Int:
-		return "^-?[0-9]+$"
+		return "^-?(0|[1-9][0-9]*)$"
 	case model.Uint:
-		return "^[0-9]+$"
+		return "^(0|[1-9][0-9]*)$"
 	case model.Bool:
 		return "^(true|false)$"
 	default:
