@@ -57,14 +57,14 @@ func (p *Program) folder(dir, pattern string) (folder string, below bool, err er
 	default:
 		return "", false, fmt.Errorf("pattern %q is no folder of module %s: packages that are not yours are named in toolgen.yaml", pattern, p.ModulePath)
 	}
-	real, err := filepath.EvalSymlinks(folder)
+	resolved, err := filepath.EvalSymlinks(folder)
 	if info, statErr := os.Stat(folder); err != nil || statErr != nil || !info.IsDir() {
 		return "", false, fmt.Errorf("pattern %q: there is no folder %s", pattern, folder)
 	}
-	if owner, _, err := module(real); err != nil || owner != p.ModuleDir {
+	if owner, _, err := module(resolved); err != nil || owner != p.ModuleDir {
 		return "", false, fmt.Errorf("pattern %q is not in module %s: run toolgen in its own module", pattern, p.ModulePath)
 	}
-	return real, below, nil
+	return resolved, below, nil
 }
 
 func (p *Program) scanTree(ctx context.Context, root string, below bool, found map[string]bool) error {
