@@ -32,6 +32,7 @@ serve: build ## Leave the demo's server running on stdio; HTTP=127.0.0.1:8080 fo
 .PHONY: test
 test: mcp-deps ## Run every test, with the race detector.
 	$(GO) test -race ./...
+	$(GO) test -run 'Allocations|Register1000' ./runtime/... # exact without the race detector
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters.

@@ -22,17 +22,18 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE", "GOMODCACHE").Output()
+	// The go command's settings, since a script has a home folder of its own.
+	settings := []string{"GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOSUMDB", "GOPRIVATE", "GOTOOLCHAIN"}
+	values, err := exec.CommandContext(t.Context(), "go", append([]string{"env"}, settings...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			lines := strings.Fields(string(cache))
-			env.Setenv("GOCACHE", lines[0])
-			env.Setenv("GOMODCACHE", lines[1])
-			env.Setenv("GOFLAGS", os.Getenv("GOFLAGS"))
+			for i, value := range strings.Split(string(values), "\n")[:len(settings)] {
+				env.Setenv(settings[i], value)
+			}
 			env.Setenv("TOOLGEN", root)
 			mod := "module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/toolgen/toolgen v0.0.0\n\nreplace github.com/toolgen/toolgen => " + root + "\n"
 			return os.WriteFile(filepath.Join(env.WorkDir, "go.mod"), []byte(mod), 0o600)
