@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -263,30 +266,75 @@ func FuzzMedium(f *testing.F) {
 	f.Add([]byte(mediumArgs))
 	f.Add([]byte(`{"order":"{}"}`))
 	f.Add([]byte(`{"order":{"id":"\ud83d\ude00","customer":1e3,"priority":"low","placed":"2026-03-01T10:00:00Z","ship":{"street":"","city":"","zip":""},"lines":null}}`))
-	f.Fuzz(func(t *testing.T, args []byte) {
-		order, err := echo(t, args)
-		if err != nil {
-			return
-		}
-		var want struct{ Order fixture.Order }
-		dec := json.NewDecoder(bytes.NewReader(args))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&want); err != nil && !repairable(args) {
-			t.Fatalf("accepted %q, which encoding/json refuses: %v", args, err)
-		}
-		if !repairable(args) {
-			if diff := cmp.Diff(want.Order, order, cmpopts.EquateEmpty()); diff != "" {
-				t.Error(diff)
+	f.Fuzz(func(t *testing.T, args []byte) { sameAsStandard(t, args) })
+}
+
+// bytesOfJSON are those that matter to a parser, and some that never may.
+const bytesOfJSON = "{}[]\",:0123456789.-+eEtrufalsn \\\x00\xff"
+
+// TestRandomMistakes is FuzzMedium on good arguments with random bytes changed,
+// dropped, doubled and moved.
+func TestRandomMistakes(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(11, 11))
+	accepted := 0
+	for range 20_000 {
+		args := []byte(mediumArgs)
+		for range 1 + random.IntN(3) {
+			i := random.IntN(len(args))
+			j := min(len(args), i+1+random.IntN(6))
+			switch random.IntN(4) {
+			case 0:
+				args[i] = bytesOfJSON[random.IntN(len(bytesOfJSON))]
+			case 1:
+				args = slices.Delete(args, i, j)
+			case 2:
+				args = slices.Insert(args, i, slices.Clone(args[i:j])...)
+			default:
+				k := random.IntN(len(args))
+				args[i], args[k] = args[k], args[i]
 			}
 		}
-	})
+		if sameAsStandard(t, args) {
+			accepted++
+		}
+	}
+	if accepted < 200 || accepted > 15_000 {
+		t.Errorf("%d of 20000 are accepted: the test compares too little", accepted)
+	}
+}
+
+// sameAsStandard decodes and encodes arguments by generated code and compares
+// with encoding/json. It reports whether they were accepted.
+func sameAsStandard(t *testing.T, args []byte) bool {
+	t.Helper()
+	order, err := echo(t, args)
+	if err != nil {
+		return false
+	}
+	var want struct{ Order fixture.Order }
+	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.DisallowUnknownFields()
+	err = dec.Decode(&want)
+	switch {
+	case repairable(args):
+	case err != nil:
+		t.Fatalf("accepted %q, which encoding/json refuses: %v", args, err)
+	default:
+		if diff := cmp.Diff(want.Order, order, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%q: %s", args, diff)
+		}
+	}
+	return true
 }
 
 // repairable reports whether arguments have what encoding/json takes for a
 // mistake: objects and arrays as strings, and 3.0 or 3e2 for an integer.
 func repairable(args []byte) bool {
-	return bytes.Contains(args, []byte(`\"`)) || bytes.ContainsAny(args, "eE.") || bytes.Contains(args, []byte(`"[`)) || bytes.Contains(args, []byte(`"{`))
+	return bytes.Contains(args, []byte(`"[`)) || bytes.Contains(args, []byte(`"{`)) || integral.Match(args)
 }
+
+var integral = regexp.MustCompile(`"(customer|quantity)":\s*-?[0-9]+[.eE]`)
 
 // FuzzAny compares values of type any with encoding/json's.
 func FuzzAny(f *testing.F) {
