@@ -54,6 +54,7 @@ bench: ## Print ratios and allocations.
 fuzz: ## Fuzz what reads untrusted bytes, FUZZTIME each.
 	$(GO) test -run '^$$' -fuzz '^FuzzMedium$$' -fuzztime $(FUZZTIME) ./runtime/toolimpl
 	$(GO) test -run '^$$' -fuzz '^FuzzAny$$' -fuzztime $(FUZZTIME) ./runtime/toolimpl
+	$(GO) test -run '^$$' -fuzz '^FuzzAppendString$$' -fuzztime $(FUZZTIME) ./runtime/schema
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./gen/internal/directive
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./gen/internal/config
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./gen/internal/doccomment

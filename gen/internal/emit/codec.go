@@ -241,7 +241,7 @@ func convertTo(t model.GoType, same bool, expr jen.Code) *jen.Statement {
 }
 
 func readStruct(f *jen.File, c *model.Codec) {
-	fieldTable(f, c.Table, c.Read, nil)
+	fieldTable(f, c.Table, c.Read, c.Hosts)
 	f.Line()
 	f.Func().Id(model.ReadFunc(c.Name)).Params(reader, jen.Id("v").Op("*").Add(goType(c.Go))).
 		Block(readFields(c.Table, "v", c.Read)...)

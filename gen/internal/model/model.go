@@ -136,6 +136,7 @@ type Codec struct {
 	Elems  [2]*Type `json:"elems,omitzero"`  // of a slice, array or map, likewise
 	Read   []Field  `json:"read,omitempty"`  // fields of a struct that are read
 	Write  []Field  `json:"write,omitempty"` // those that are written
+	Hosts  []string `json:"hosts,omitempty"` // names of hidden fields, which are not to be sent
 	Reads  bool     `json:"reads,omitempty"` // there is a read function
 	Writes bool     `json:"writes,omitempty"`
 	Values []string `json:"values,omitempty"` // Enum

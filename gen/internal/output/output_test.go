@@ -83,7 +83,7 @@ func TestModeIsKept(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.go")
 	write(t, path, header+" old")
-	if err := os.Chmod(path, 0o640); err != nil { //nolint:gosec // what the test is about
+	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
 	changes, _, err := output.Plan([]output.File{{Path: path, Data: []byte(header + " new")}}, header)

@@ -35,6 +35,9 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 		case refused:
 			ok = false
 			continue
+		case hidden:
+			e.codec.Hosts = append(e.codec.Hosts, f.name)
+			continue
 		case leftOut:
 			continue
 		}
@@ -73,6 +76,7 @@ type outcome int
 const (
 	kept outcome = iota
 	leftOut
+	hidden
 	refused
 )
 
@@ -81,7 +85,7 @@ func (w *Walker) field(f jsonField, own bool, dir Direction, at Site) (model.Fie
 	site := w.fieldSite(f, own, at)
 	comment := w.fieldComment(f.field)
 	if dir == In && comment.hidden {
-		return model.Field{}, nil, leftOut
+		return model.Field{}, nil, hidden
 	}
 	required := w.isRequired(f, own)
 	if dir == Out && isEmptyStruct(f.field.Type()) {
