@@ -43,8 +43,6 @@ const (
 	TypeOpaqueJSON    Code = "TG311" // MarshalJSON: nothing is known of its form
 	TypeOpaqueResult  Code = "TG312" // an interface in a result
 	TagConflict       Code = "TG314" // a tag against the type or a directive
-	TypeIDInteger     Code = "TG320" // 64-bit ids lose digits in JavaScript clients
-	TypeEnumUnread    Code = "TG321" // MarshalText whose values can't be read
 	FieldOmitted      Code = "TG330" // left out by unsupported_fields
 	HiddenReference   Code = "TG331" // hidden and nil for the hook
 	FieldAmbiguous    Code = "TG332" // two embedded fields of one name: JSON has neither

@@ -132,6 +132,9 @@ func (f *finder) add(r *Receiver, m *types.Func, pos diag.Position) *Hook {
 		h.Doc = decl.Doc
 		h.Func, _ = decl.Type.(*ast.FuncType)
 	}
+	if h.Func == nil {
+		f.diags.Notef(pos, diag.SourceMissing, "method %s of %s has no source here: its prose can't be read", m.Name(), r.Name.Name())
+	}
 	h.Params = f.paramComments(m, h.Func)
 	f.hooks[m] = h
 	f.order = append(f.order, h)

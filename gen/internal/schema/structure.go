@@ -29,6 +29,7 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 	fields := w.fieldsOf(u, dir, at)
 	ok := true
 	var list []model.Field
+	folded := make(map[string]string, len(fields))
 	for _, f := range fields {
 		field, schema, outcome := w.field(f, w.isOwn(t), dir, at)
 		switch outcome {
@@ -41,6 +42,11 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 		case leftOut:
 			continue
 		}
+		if twin, twice := folded[strings.ToLower(field.Name)]; twice {
+			w.diags.Errorf(w.fieldSite(f, w.isOwn(t), at).Pos, diag.PropertyCase, "rename one in its json tag", "%s: the properties %s and %s are equal but for case", at.What, twin, field.Name)
+			ok = false
+		}
+		folded[strings.ToLower(field.Name)] = field.Name
 		list = append(list, field)
 		s.Properties.Set(field.Name, schema)
 		if field.Required {
