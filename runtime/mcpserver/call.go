@@ -95,14 +95,16 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	}
 	defer done()
 	run, release, err := s.runOf(ctx, req.Params.Name)
-	if ctx.Err() != nil {
-		return failure(fmt.Sprintf("tool %s was not run: the call was cancelled", req.Params.Name)), nil
+	if err == nil {
+		defer release()
 	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return failure(fmt.Sprintf("tool %s was not run: the call was cancelled", req.Params.Name)), nil
+	case err != nil:
 		s.logger.ErrorContext(ctx, "no run", "err", err)
 		return failure("the server can't take calls"), nil
 	}
-	defer release()
 	outcomes, err := run.Call(ctx, runtime.Call{ID: "1", Name: req.Params.Name, Args: req.Params.Arguments})
 	if err != nil {
 		s.logger.ErrorContext(ctx, "call failed", "tool", req.Params.Name, "err", err)

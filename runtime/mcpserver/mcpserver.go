@@ -120,15 +120,12 @@ func (s *Server) start(ctx context.Context) (*mcp.Server, error) {
 	if s.sdk != nil || s.done.Err() != nil {
 		return s.sdk, s.done.Err()
 	}
-	if err := s.registry.Open(ctx); err != nil {
-		return nil, err
-	}
 	run, err := s.newRun(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer run.Close()
-	tools, err := run.Step(ctx)
+	tools, err := run.Step(ctx) // opens the registry
 	if err != nil {
 		return nil, err
 	}
