@@ -304,7 +304,7 @@ func (b *builder) checkFolders() {
 	for _, p := range b.packages {
 		check(p.Toolsets[0].Pos, p.Dir, "package "+p.Source)
 	}
-	for i, r := range b.registries {
-		check(b.file.Registries[i].Pos, r.Dir, "registry "+r.Path)
+	for _, r := range b.registries {
+		check(r.Pos, r.Dir, "registry "+r.Path)
 	}
 }

@@ -108,8 +108,7 @@ func (t *toolBuilder) param(v *types.Var, name string, param model.Param, root *
 		Name: name, Go: goNames.Name(naming.Exported(v.Name())), Type: value.Type,
 		Required: !param.Variadic && value.Type.Kind != model.Pointer && !t.walker.AllOptional(value.Type),
 	}
-	k := value.Type.Kind
-	param.Nullable = !param.Required || k == model.Slice || k == model.Map || k == model.Bytes
+	param.Nullable = !param.Required || value.Type.Kind.Nilable()
 	s := *value.Schema
 	if param.Doc != "" {
 		s.Description = schema.Sentences(param.Doc, s.Description)

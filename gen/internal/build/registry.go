@@ -18,7 +18,7 @@ func (b *builder) registry(c *config.Registry) *model.Registry {
 		return nil // reported by config
 	}
 	dir := filepath.Join(filepath.Dir(b.file.Path), filepath.FromSlash(c.Output.Value))
-	r := &model.Registry{Dir: dir, Name: c.Package.Value}
+	r := &model.Registry{Dir: dir, Name: c.Package.Value, Pos: c.Pos}
 	if r.Name == "" {
 		r.Name = filepath.Base(dir)
 	}

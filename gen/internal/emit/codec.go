@@ -250,7 +250,7 @@ func readStruct(f *jen.File, c *model.Codec) {
 // element writes the statements that read an element and hand it to use.
 func element(t model.Type, use func(jen.Code) jen.Code) []jen.Code {
 	var out []jen.Code
-	if isNilable(t.Kind) {
+	if t.Kind.Nilable() {
 		out = append(out, jen.If(jen.Id("r").Dot("Null").Call()).Block(use(jen.Nil()), jen.Continue()))
 	}
 	switch {
@@ -281,7 +281,7 @@ func readArray(f *jen.File, c *model.Codec) {
 		jen.Id("s").Index(jen.Id("i")).Op("=").Id("e"),
 	)
 	var loop []jen.Code
-	if isNilable(c.Elems[model.Reading].Kind) {
+	if c.Elems[model.Reading].Kind.Nilable() {
 		loop = append(loop, jen.If(jen.Id("r").Dot("Null").Call()).Block(jen.Continue()))
 	}
 	loop = append(loop, jen.Var().Id("e").Add(goType(c.Elems[model.Reading].Go)))
@@ -294,10 +294,6 @@ func readArray(f *jen.File, c *model.Codec) {
 		jen.Id("r").Dot("Fixed").Call(jen.Op("&").Id("a"), jen.Len(jen.Id("s"))),
 		jen.Return(jen.Id("s")),
 	)
-}
-
-func isNilable(k model.Kind) bool {
-	return k == model.Pointer || k == model.Slice || k == model.Map || k == model.Bytes
 }
 
 func readMap(f *jen.File, c *model.Codec) {

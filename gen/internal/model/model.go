@@ -114,6 +114,11 @@ const (
 	Map      Kind = "map"
 )
 
+// Nilable reports whether the kind has a nil that JSON's null stands for.
+func (k Kind) Nilable() bool {
+	return k == Pointer || k == Slice || k == Map || k == Bytes
+}
+
 // A Type is how one Go type is read or written.
 type Type struct {
 	Kind  Kind   `json:"kind"`
@@ -224,6 +229,7 @@ type Registry struct {
 	Name   string        `json:"name"`
 	Dir    string        `json:"dir"`
 	Fields []RegistryHub `json:"fields"`
+	Pos    diag.Position `json:"-"`
 }
 
 // A RegistryHub is one receiver of a registry.

@@ -297,14 +297,11 @@ func ownForm(n *types.Named, dir Direction) model.Kind {
 
 // isMarshal recognises func() ([]byte, error) and func([]byte) error.
 func isMarshal(sig *types.Signature, dir Direction) bool {
-	bytes, rest := sig.Results(), sig.Params()
+	in, out := sig.Params(), sig.Results()
 	if dir == In {
-		bytes, rest = sig.Params(), sig.Results()
+		return in.Len() == 1 && isBytes(in.At(0).Type()) && out.Len() == 1 && isError(out.At(0).Type())
 	}
-	if dir == In {
-		return bytes.Len() == 1 && isBytes(bytes.At(0).Type()) && rest.Len() == 1 && isError(rest.At(0).Type())
-	}
-	return bytes.Len() == 2 && isBytes(bytes.At(0).Type()) && isError(bytes.At(1).Type()) && rest.Len() == 0
+	return in.Len() == 0 && out.Len() == 2 && isBytes(out.At(0).Type()) && isError(out.At(1).Type())
 }
 
 func isError(t types.Type) bool { return types.TypeString(t, nil) == "error" }

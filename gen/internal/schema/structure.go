@@ -29,6 +29,7 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 	fields := w.fieldsOf(u, dir, at)
 	ok := true
 	var list []model.Field
+	var hosts []string
 	folded := make(map[string]string, len(fields))
 	for _, f := range fields {
 		field, schema, outcome := w.field(f, w.isOwn(t), dir, at)
@@ -37,7 +38,7 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 			ok = false
 			continue
 		case hidden:
-			e.codec.Hosts = append(e.codec.Hosts, f.name)
+			hosts = append(hosts, f.name)
 			continue
 		case leftOut:
 			continue
@@ -54,7 +55,7 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 		}
 	}
 	if dir == In {
-		e.codec.Read = list
+		e.codec.Read, e.codec.Hosts = list, hosts
 	} else {
 		e.codec.Write = list
 	}
@@ -104,7 +105,7 @@ func (w *Walker) field(f jsonField, own bool, dir Direction, at Site) (model.Fie
 	}
 	field := model.Field{
 		Name: f.name, Go: f.field.Name(), Embedded: f.steps, Promoted: f.promoted, Type: v.Type, Required: required, Quoted: f.quoted && quotable(v.Type),
-		Nullable: !required || isNilable(v.Type.Kind), OmitEmpty: f.omitEmpty,
+		Nullable: !required || v.Type.Kind.Nilable(), OmitEmpty: f.omitEmpty,
 	}
 	if f.omitZero {
 		if field.OmitZero = zeroTest(f.field.Type()); field.OmitZero == "" && dir == Out {
@@ -125,19 +126,12 @@ func (w *Walker) field(f jsonField, own bool, dir Direction, at Site) (model.Fie
 func (w *Walker) fieldSite(f jsonField, own bool, at Site) Site {
 	site := Site{Pos: at.Pos, What: at.What + "." + f.field.Name(), Hint: at.Hint}
 	if own {
+		tool, _, _ := strings.Cut(at.What, ": ")
 		site.Pos = w.program.Pos(f.field)
-		site.What = strings.TrimSuffix(prefixOf(at.What), ": ") + ": field " + f.field.Name()
+		site.What = tool + ": field " + f.field.Name()
 		site.Hint = "hide it (//toolgen:hide above the field)"
 	}
 	return site
-}
-
-// prefixOf returns "tool x: " of "tool x: parameter y".
-func prefixOf(what string) string {
-	if i := strings.Index(what, ": "); i >= 0 {
-		return what[:i+2]
-	}
-	return what
 }
 
 // fieldValue walks the type of a field. Where unsupported fields are left out,
@@ -175,10 +169,6 @@ func (w *Walker) isRequired(f jsonField, own bool) bool {
 		return false
 	}
 	return f.tagged || own
-}
-
-func isNilable(k model.Kind) bool {
-	return k == model.Slice || k == model.Map || k == model.Pointer || k == model.Bytes
 }
 
 // quotable reports whether `json:",string"` has a meaning here. On strings, whose
