@@ -64,10 +64,11 @@ func invoke(parent context.Context, o options, t Tool, out *Outcome) {
 	switch {
 	case r.err != nil && errors.Is(parent.Err(), context.Canceled):
 		fail(out, Canceled, fmt.Errorf("%w (%w)", context.Cause(parent), r.err))
-	case r.err != nil && ctx.Err() != nil && !speaks(r.err):
-		classify(out, timedOut(def, timeout, r.err)) // whatever a tool makes of the end of its context
 	case r.err != nil:
 		classify(out, r.err)
+		if out.Kind == Fatal && out.Reason == ToolError && ctx.Err() != nil {
+			classify(out, timedOut(def, timeout, r.err)) // whatever a tool makes of the end of its context
+		}
 	case r.result == nil:
 		fail(out, ToolError, errNilResult)
 	default:
@@ -107,17 +108,6 @@ func guarded(ctx context.Context, t Tool, call Call, done chan<- reply) {
 	}()
 	r.result, r.err = t.Call(ctx, call.Args)
 	returned = true
-}
-
-// speaks reports whether a tool's error says itself how the call ended.
-func speaks(err error) bool {
-	var (
-		retry   *RetryError
-		failed  *FailedError
-		pending *PendingError
-		panicky *PanicError
-	)
-	return errors.As(err, &retry) || errors.As(err, &failed) || errors.As(err, &pending) || errors.As(err, &panicky)
 }
 
 // seconds writes a timeout as people say it: 60s, 0.25s.

@@ -238,12 +238,9 @@ func unknownTool(name string, l *listing) *RetryError {
 	if n := len(names) - most; n > 0 {
 		shown += fmt.Sprintf(" and %d more", n)
 	}
-	near := ""
+	near := "."
 	if n := schema.Nearest(name, names, 1); len(n) > 0 {
 		near = "; did you mean " + n[0] + "?"
-	}
-	if near == "" {
-		near = "."
 	}
 	return Retryf("unknown tool %q%s You can call: %s", clip(name, 64), near, shown)
 }

@@ -87,9 +87,6 @@ func (r *Reader) Close() error {
 	return err
 }
 
-// OK reports whether the value read last was accepted.
-func (r *Reader) OK() bool { return !r.bad }
-
 // A Field is one property of an object that a decoder reads.
 type Field struct {
 	Name     string
