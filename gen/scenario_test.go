@@ -172,7 +172,8 @@ type generatedModel struct {
 				Name string
 				Elem struct{ Name string }
 			}
-			Tools []struct{ Name, Input, Output string }
+			Options []struct{ Name string }
+			Tools   []struct{ Name, Input, Output string }
 		}
 	}
 }
@@ -280,7 +281,11 @@ func (s *scenario) caller(result *gen.Result) string {
 	for i, p := range s.model(result).Packages {
 		fmt.Fprintf(&imports, "hooks%d %q\ntools%d %q\n", i, p.Source, i, p.Path)
 		for _, ts := range p.Toolsets {
-			fmt.Fprintf(&toolsets, "tools%d.New%s(new(hooks%d.%s)),\n", i, ts.Name, i, ts.Receiver.Elem.Name)
+			options := ""
+			if len(ts.Options) > 0 {
+				options = fmt.Sprintf(", tools%d.%sOptions{}", i, ts.Name)
+			}
+			fmt.Fprintf(&toolsets, "tools%d.New%s(new(hooks%d.%s)%s),\n", i, ts.Name, i, ts.Receiver.Elem.Name, options)
 		}
 	}
 	return fmt.Sprintf(callerSource, imports.String(), toolsets.String())
@@ -321,7 +326,18 @@ func main() {
 		}
 		switch o := out[0]; o.Kind {
 		case runtime.OK:
-			fmt.Printf("ok %%s\n", o.Result.Structured)
+			fmt.Printf("ok %%s", o.Result.Structured)
+			if o.Result.Truncated {
+				fmt.Printf(" (%%s)", o.Result.Hint)
+			}
+			for _, b := range o.Result.Blocks {
+				if b.Kind != runtime.Text {
+					fmt.Printf(" %%s %%s %%d bytes", b.Kind, b.MIME, len(b.Data))
+				}
+			}
+			fmt.Println()
+		case runtime.Pending:
+			fmt.Printf("pending %%v\n", o.Err)
 		case runtime.Fatal:
 			fmt.Printf("fatal %%v\n", o.Err)
 		default:

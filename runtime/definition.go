@@ -24,6 +24,9 @@ type Definition struct {
 
 	Hints      Hints
 	Sequential bool          // runs alone in its batch: a barrier
+	Defer      bool          // need not be in the first list that a model gets: it can be found by search
+	Approval   Approval      // whether a person decides about a call; a [Run] holds such calls
+	Retries    int           // corrections in a row that a model has, before the run ends; 0: no limit, -1: none
 	NoContext  bool          // the hook takes no context, so a deadline can only abandon it
 	Timeout    time.Duration // of one call; 0: the run's
 	MaxResult  int           // bytes of text and structured result; 0: the run's
@@ -34,6 +37,16 @@ type Definition struct {
 
 	Meta map[string]string // never sent to a model; nil in generated code
 }
+
+// Approval says whether a person approves the calls of a tool.
+type Approval uint8
+
+// The values of Approval. The zero value needs nobody.
+const (
+	Never  Approval = iota
+	Always          // every call is pending
+	Ask             // those for which the tool's [Policy] says so; all, where it has none
+)
 
 // Hints tell what a tool does to the world. They steer a client; they never
 // guard anything.
@@ -83,6 +96,10 @@ func (d *Definition) check() error {
 		return fmt.Errorf("tool %s: hinted both read-only and destructive: drop one", d.Name)
 	case d.Timeout < 0:
 		return fmt.Errorf("tool %s: Timeout can't be negative", d.Name)
+	case d.Retries < -1:
+		return fmt.Errorf("tool %s: Retries must be -1, 0 or more", d.Name)
+	case d.Approval > Ask:
+		return fmt.Errorf("tool %s: Approval %d is not known", d.Name, d.Approval)
 	case d.MaxResult != 0 && d.MaxResult < leastResult:
 		return fmt.Errorf("tool %s: MaxResult must be 0 or at least %d", d.Name, leastResult)
 	}

@@ -55,7 +55,13 @@ func invoke(parent context.Context, o options, t Tool, out *Outcome) {
 	}
 	ctx = context.WithValue(ctx, callKey{}, CallInfo{ID: out.ID, Tool: out.Name})
 
-	r := await(ctx, t, out.Call)
+	var r reply
+	if t.Definition().Approval != Never {
+		r.err = guardedApproval(ctx, t, out.Call)
+	}
+	if r.err == nil {
+		r = await(ctx, t, out.Call)
+	}
 	defer func() { // an error's own Is, As, Unwrap or Error may panic
 		if v := recover(); v != nil {
 			fail(out, Panicked, &PanicError{Value: v, Stack: debug.Stack()})
@@ -74,6 +80,16 @@ func invoke(parent context.Context, o options, t Tool, out *Outcome) {
 	default:
 		finish(out, def, o, r.result)
 	}
+}
+
+// guardedApproval is approve, come a panic in the tool's own code.
+func guardedApproval(ctx context.Context, t Tool, call Call) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return approve(ctx, t, call)
 }
 
 // await runs the call and waits for it, at the longest for the grace after the

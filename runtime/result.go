@@ -26,8 +26,11 @@ type Result struct {
 // A Limit names what cut a result.
 type Limit string
 
-// LimitResultBytes is the limit of a result's text and structured bytes.
-const LimitResultBytes Limit = "max_result_bytes"
+// The limits.
+const (
+	LimitResultBytes Limit = "max_result_bytes" // of text and structured part
+	LimitItems       Limit = "max_items"        // of a stream
+)
 
 // A Block is one piece of a result: the kind says which fields it has.
 type Block struct {

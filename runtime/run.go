@@ -50,6 +50,8 @@ type Run struct {
 	mu     sync.Mutex
 	listed *listing // of the latest step
 	ended  error    // why no call is taken any more
+
+	corrections map[string]int // in a row, by tool
 }
 
 // Start begins a run. It opens nothing and lists nothing: the first Step does.
@@ -163,8 +165,8 @@ type Outcome struct {
 // 16 at once; a sequential tool waits for those before it and runs alone.
 //
 // The error is for the host: ids that are empty or there twice (nothing ran), a
-// run that has ended, or an outcome of kind Fatal, which ends the run. In the
-// last case the outcomes are returned with it.
+// run that has ended, an outcome of kind Fatal, or a [RetryBudgetError]: these two
+// end the run, and the outcomes are returned with them.
 func (r *Run) Call(ctx context.Context, calls ...Call) ([]Outcome, error) {
 	if err := checkIDs(calls); err != nil {
 		return nil, err
@@ -175,7 +177,10 @@ func (r *Run) Call(ctx context.Context, calls ...Call) ([]Outcome, error) {
 	}
 	b := newBatch(r.options, l, calls)
 	b.run(ctx)
-	return b.outcomes, r.settle(b.outcomes)
+	if err := r.settle(b.outcomes); err != nil || r.options.errorsEndCall {
+		return b.outcomes, err
+	}
+	return b.outcomes, r.end(r.spend(b))
 }
 
 func checkIDs(calls []Call) error {
@@ -218,16 +223,23 @@ func (r *Run) settle(outcomes []Outcome) error {
 	}
 	for i := range outcomes {
 		if o := &outcomes[i]; o.Kind == Fatal {
-			err := fmt.Errorf("tool %s: %w", o.Name, o.Err)
-			r.mu.Lock()
-			if r.ended == nil {
-				r.ended = fmt.Errorf("the run has ended: %w", err)
-			}
-			r.mu.Unlock()
-			return err
+			return r.end(fmt.Errorf("tool %s: %w", o.Name, o.Err))
 		}
 	}
 	return nil
+}
+
+// end ends the run because of an error, if there is one, and returns it.
+func (r *Run) end(err error) error {
+	if err == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended == nil {
+		r.ended = fmt.Errorf("the run has ended: %w", err)
+	}
+	return err
 }
 
 // unknownTool is what a model is told that calls a tool which it was not shown.

@@ -63,26 +63,64 @@
 // name. Words are bare, "quoted" or `raw`; quotes go around a whole word:
 // "title=Pay back", never title="Pay back".
 //
-// On a method:
+// On a method, what it is:
 //
 //	expose [name=NAME] [title=TITLE] ["prose"]   it is a tool; prose replaces the doc comment
-//	errors [retry=ErrA,ErrB] [failed=ErrC]       error variables of the package whose text a model may
-//	                                             see: those that it can correct, those that it can't
-//	param NAME[.field] "prose"                   describes a parameter, or a field of it for this tool
-//	hide NAME                                    the parameter is not offered and has its zero value
 //	readonly, destructive, idempotent            what the tool does to the world
 //	closedworld                                  it reaches nothing beyond the host's own systems
 //	sequential                                   it runs alone in a batch of calls
 //	timeout DURATION                             how long one call may take, such as 30s
+//	retries N                                    corrections in a row that a model has
+//	defer                                        it need not be in the first list a model gets
+//	example `{"n":1}`                            arguments that show how to call it
+//	errors [retry=ErrA,ErrB] [failed=ErrC]       errors of the package, variables or types, whose text a
+//	                                             model may see: those it can correct, those it can't
+//	allow CODE ["why"]                           accepts a warning here; on a type, for all of its tools
 //
-// On a receiver type:
+// On a method, what a model may send:
 //
-//	toolset [prefix=PREFIX] [name=NAME]          the prefix of its tools; the Go name of its toolset
+//	param NAME[.field] ["prose"] [KEY=VALUE]…    describes and constrains a parameter, or a field of it
+//	hide NAME[.field]                            it is not offered and has its zero value
+//	pin NAME[.field] VALUE                       it is not offered and has this value: text, or JSON
+//	pin NAME const=C                             a constant or variable of the package
+//	pin NAME from=FUNC                           what func(context.Context) (T, error) returns at each call
+//	pin NAME option                              what the host gives the toolset's constructor
+//	confine NAME [enum=A,B] [prefix=P]           the host's policy on top of all else; under is a path at or
+//	  [under=DIR] [pattern=RE] [minimum=N]       below a folder by its text: symbolic links are the hook's
+//	  [maximum=N]                                business, see os.Root
+//	guard FUNC NAME…                             FUNC(ctx, values…) error; its error is for the model to correct
+//	approve [when=FUNC]                          a person approves each call, or those for which
+//	                                             FUNC(ctx, parameters…) bool says so
+//	options NAME WithA,WithB                     offers constructors of functional options as an object
+//	collect NAME                                 what a callback is called with is the result
+//
+// The keys of param are those of JSON Schema: minimum, maximum,
+// exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern,
+// format (date-time, date, time, email, uri, uuid, ipv4, ipv6, hostname),
+// minItems, maxItems, uniqueItems, minProperties, maxProperties, enum, default,
+// title; and required, optional, secret (never repeated in a message),
+// encoding=base64 (of an io.Reader) and schema. The decoder checks all of them.
+// Flags stand alone: required, optional, secret, uniqueItems. A list with commas
+// in its values goes to the yaml.
+//
+// On a method, how results are shown:
+//
+//	result [max_bytes=N] [max_items=N]           limits; items are those of a stream
+//	  [media=TYPE]                               bytes are an image or sound of this media type
+//	  [redact=a.b] [drop=N] [unwrap=METHOD]      leaves out a property, a result (counted from 0), or shows
+//	                                             what a method of the result returns
+//
+// On a type:
+//
+//	toolset [prefix=PREFIX] [name=NAME]          of a receiver: the prefix of its tools; the Go name of its toolset
+//	enum names|open|off                          its constants: integers by name, described but not enforced, nothing
+//	schema `{…}`                                 JSON Schema of a type that encodes itself
 //
 // On a struct field, or at a parameter in its list:
 //
-//	param "prose"                                describes it
+//	param ["prose"] [KEY=VALUE]…                 describes and constrains it
 //	hide                                         (fields only) it is not offered
+//	schema `{…}`                                 (fields only) JSON Schema in the place of the derived one
 //
 // An error that errors doesn't name ends the agent's run, or, behind an MCP
 // server, the call; the model reads "tool X failed" with a reference to the log.
@@ -116,10 +154,26 @@
 // constants of a type, two or more, are the values that an argument may have.
 // []byte is base64, time.Duration a string such as 1h30m. Integers are exact,
 // and unknown or repeated names are refused. Nil slices and maps are written as
-// [] and {}. A parameter of a function, channel or interface type is an error;
-// a context is passed, and *http.Response and what embeds it is dropped from
-// results. Where the method returns something else than an object, the result
-// is {"result": …}.
+// [] and {}.
+//
+// A context is passed. A variadic parameter of functions or of interfaces with
+// methods is not offered, unless options says which; io.Reader and the like are
+// strings; what is written to an io.Writer is the result; iter.Seq[T] and <-chan T
+// are arrays. Any other parameter of a function, channel or interface type is an
+// error. An interface with unexported methods is an object {type, value}, as is
+// one whose implementations the yaml lists. Parameters without a name have those
+// of the one implementation of their interface.
+//
+// *http.Response and what embeds it is dropped from results. A result that is no
+// object is {"result": …}; several are an object by their names. iter.Seq,
+// iter.Seq2 and channels are {"items": […]}; readers and []byte are text, or
+// base64 where they are none, and readers are closed. Where a result has a method
+// Result() (T, error), T is shown.
+//
+// Tags of other tools count: jsonschema, jsonschema_description, doc,
+// description, help, default, enum, minimum, maximum, minLength, maxLength,
+// pattern, format, required, and of validate required, min, max, len, gt, gte,
+// lt, lte, oneof, email, url, uuid.
 //
 // # toolgen.yaml
 //
@@ -136,6 +190,10 @@
 //	  timeout: 0s            # of a call; 0s: that of the run
 //	  max_args_bytes: 1048576
 //	  max_result_bytes: 65536
+//	  max_items: 1000        # of a stream
+//	  repair: true           # a string that holds the object or array that is wanted stands for it
+//	  coerce: false          # a string that is the literal of a number or boolean stands for it
+//	  duration: string       # or ns: integers
 //	  field_names: json      # or snake: fields without a json name
 //	  unsupported_fields: error  # or omit: leave out optional fields that can't be sent
 //	packages:
@@ -143,6 +201,11 @@
 //	    output: ./internal/githubtools   # required for packages that are not yours
 //	    package: githubtools             # default: base of output
 //	    prefix: github                   # default: the package's name; "" for none
+//	    required_doc: ["This member is required."]   # prose at a field that means it is required
+//	    drop_results: ["*github.Response"]           # types of results that are not shown
+//	    enums: {github.LockReason: open}             # closed, open or off
+//	    schemas: {github.Timestamp: {type: string, format: date-time}}
+//	    implementations: {redis.Vector: [VectorFP32, VectorRef]}   # what a model may choose from
 //	    types:
 //	      - type: IssuesService
 //	        methods:
@@ -154,9 +217,24 @@
 //	            hints: [destructive]
 //	            sequential: true
 //	            errors: {retry: [ErrBadRange], failed: [ErrGone]}
-//	            params:
-//	              owner: {description: Who owns the repository.}
+//	            defer: true
+//	            approve: true            # or a function that says when
+//	            retries: 2
+//	            guard: {example.com/shop/policy.CheckOwner: [owner]}
+//	            examples: [{owner: acme}]
+//	            param_names: [owner, repo]   # of parameters without a name
+//	            params:                  # dots reach into structs; the keys are those of the directive param, and:
+//	              owner: {description: Who owns the repository., pin: acme}
+//	              team: {pin_const: DefaultTeam}   # or pin_from: FUNC, or pin_option: FIELD
+//	              repo: {confine: {enum: [site, docs]}, minLength: 1}
 //	              opts: {hide: true}
+//	              fn: {collect: true}
+//	              options: {options: [WithLimit]}
+//	            results: [{index: 1, fields: [NextPage, Rate.Remaining], as: page}]
+//	            drop: [0]                # results that are not shown, counted from 0
+//	            redact: [token]
+//	            media: image/png
+//	            unwrap: {method: All, into: "[]map[string]any"}
 package main
 
 import (

@@ -69,6 +69,11 @@ func (r *Reader) Uint64() uint64 { return r.unsigned(math.MaxUint64) }
 // number reads a number of any form.
 func (r *Reader) number(want string) (number, bool) {
 	c := r.begin()
+	if c == '"' {
+		if n, ok := r.coercedNumber(); ok {
+			return n, true
+		}
+	}
 	if c != '-' && c-'0' > 9 {
 		if !r.stopped {
 			r.refuse(want)

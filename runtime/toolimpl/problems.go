@@ -48,7 +48,7 @@ func message(i runtime.Issue) string {
 		return "unknown property" + i.Want
 	case runtime.IssueDuplicate:
 		return "property is there twice"
-	case runtime.IssueSyntax, runtime.IssueRange, runtime.IssueLength, runtime.IssueConstraint:
+	case runtime.IssueSyntax, runtime.IssueRange, runtime.IssueLength, runtime.IssueConstraint, runtime.IssuePattern:
 		if i.Got == "" || i.Want == "" {
 			return i.Got + i.Want
 		}
@@ -118,6 +118,12 @@ func (r *Reader) refuse(want string) {
 
 // got describes the value between r.start and r.pos.
 func (r *Reader) got() string {
+	if r.secret {
+		return "something else"
+	}
+	if r.checking {
+		return cut(fmt.Sprint(r.value), maxEcho)
+	}
 	text := r.data[r.start:r.pos]
 	switch text[0] {
 	case '{':

@@ -38,6 +38,12 @@ type Reader struct {
 	key     []byte // read last: in data, or in scratch when it has escapes
 	outer   outer
 
+	coerce   bool // a string that holds a number or boolean stands for it
+	noRepair bool // a string that holds an object or array doesn't
+	secret   bool // the value read next, or last, is kept out of messages
+	checking bool // values come from Go code: see At
+	value    any  // at hand, when checking
+
 	problems problems
 }
 
@@ -60,6 +66,7 @@ func Read(tool string, args json.RawMessage, limit int) *Reader {
 	r, _ := readers.Get().(*Reader)
 	r.data, r.pos, r.depth, r.tool = args, 0, 0, tool
 	r.stopped, r.bad, r.outer = false, false, outer{}
+	r.coerce, r.noRepair, r.secret, r.checking = false, false, false, false
 	r.problems = problems{}
 	if limit == 0 {
 		limit = MaxArgs
@@ -75,17 +82,25 @@ func Read(tool string, args json.RawMessage, limit int) *Reader {
 // Close ends reading. It returns nil, or one [runtime.RetryError] with
 // everything that is wrong.
 func (r *Reader) Close() error {
-	if !r.stopped {
+	if !r.stopped && !r.checking {
 		r.space()
 		if r.pos < len(r.data) {
 			r.syntax("nothing after the arguments")
 		}
 	}
 	err := r.problems.err(r.tool)
-	r.data, r.key, r.outer = nil, nil, outer{}
+	r.data, r.key, r.outer, r.value = nil, nil, outer{}, nil
 	readers.Put(r)
 	return err
 }
+
+// Coerce lets a string that is exactly the literal of a number or boolean stand
+// for it.
+func (r *Reader) Coerce() { r.coerce = true }
+
+// NoRepair refuses a string that holds an object or array where one of those is
+// wanted.
+func (r *Reader) NoRepair() { r.noRepair = true }
 
 // A Field is one property of an object that a decoder reads.
 type Field struct {
@@ -208,6 +223,7 @@ func (r *Reader) readKey() bool {
 		return false
 	}
 	last := r.pos - 1
+	r.secret = false
 	r.path[r.depth-1] = segment{int32(first), int32(last)} //nolint:gosec // arguments have at most a few MiB
 	r.key = r.data[first:last]
 	if escaped {

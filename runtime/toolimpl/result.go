@@ -27,6 +27,9 @@ func (w *Writer) end(blocks []runtime.Block) (*runtime.Result, error) {
 	if err == nil {
 		result = own(w.buf)
 		result.Blocks = blocks
+		if w.truncated != "" {
+			w.mark(result)
+		}
 	}
 	if cap(w.buf) > keepBuffer {
 		w.buf = make([]byte, 0, 1024)

@@ -283,7 +283,7 @@ func (r *Reader) repaired() bool { return r.outer.data != nil }
 // begins with bracket: models now and then send an object as a string. One
 // level only.
 func (r *Reader) repair(bracket byte) bool {
-	if r.repaired() {
+	if r.repaired() || r.noRepair {
 		return false
 	}
 	before := r.pos
@@ -322,4 +322,33 @@ func holds(text []byte, bracket byte) bool {
 	probe.skip()
 	probe.space()
 	return !probe.stopped && probe.pos == len(text)
+}
+
+// uncoerced returns the text between the quotes of the string at r.pos, if
+// strings stand for numbers and booleans here, and moves past it.
+func (r *Reader) uncoerced() ([]byte, bool) {
+	if !r.coerce || r.stopped {
+		return nil, false
+	}
+	before := r.pos
+	escaped, ok := r.scanString()
+	if !ok || escaped {
+		r.pos = before
+		return nil, false
+	}
+	return r.data[before+1 : r.pos-1], true
+}
+
+// coercedNumber reads a number out of the string at r.pos.
+func (r *Reader) coercedNumber() (number, bool) {
+	before := r.pos
+	text, ok := r.uncoerced()
+	if ok {
+		probe := Reader{data: text}
+		if n, ok := probe.scanNumber(); ok && probe.pos == len(text) {
+			return n, true
+		}
+	}
+	r.pos = before
+	return number{}, false
 }

@@ -63,6 +63,11 @@ func (r *Reader) Bool() bool {
 	case 'f':
 		r.literal("false")
 	default:
+		before := r.pos
+		if text, ok := r.uncoerced(); ok && (string(text) == "true" || string(text) == "false") {
+			return string(text) == "true"
+		}
+		r.pos = before
 		if !r.stopped {
 			r.refuse("true or false")
 		}
@@ -226,6 +231,15 @@ func (r *Reader) JSON(v json.Unmarshaler) {
 	if err := v.UnmarshalJSON(raw); err != nil {
 		r.own(err)
 	}
+}
+
+// JSONValue is JSON for a type whose schema doesn't allow null.
+func (r *Reader) JSONValue(v json.Unmarshaler) {
+	if r.begin() == 'n' {
+		r.refuse("a value")
+		return
+	}
+	r.JSON(v)
 }
 
 // own reports the error of a type's own parser.

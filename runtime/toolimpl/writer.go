@@ -26,6 +26,9 @@ type Writer struct {
 	depth int
 	tool  string
 	err   error
+
+	items     int           // of a stream
+	truncated runtime.Limit // what cut it
 }
 
 var writers = sync.Pool{New: func() any { return &Writer{buf: make([]byte, 0, 1024)} }}
@@ -34,6 +37,7 @@ var writers = sync.Pool{New: func() any { return &Writer{buf: make([]byte, 0, 10
 func Write(tool string) *Writer {
 	w, _ := writers.Get().(*Writer)
 	w.buf, w.depth, w.tool, w.err = w.buf[:0], 0, tool, nil
+	w.items, w.truncated = 0, ""
 	return w
 }
 

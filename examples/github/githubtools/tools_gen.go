@@ -1498,12 +1498,12 @@ func readIssueComment(r *toolimpl.Reader, v *github.IssueComment) {
 		case "created_at":
 			if r.Nullable(&o, 5) {
 				v.CreatedAt = new(github.Timestamp)
-				r.JSON(v.CreatedAt)
+				r.JSONValue(v.CreatedAt)
 			}
 		case "updated_at":
 			if r.Nullable(&o, 6) {
 				v.UpdatedAt = new(github.Timestamp)
-				r.JSON(v.UpdatedAt)
+				r.JSONValue(v.UpdatedAt)
 			}
 		case "author_association":
 			if r.Nullable(&o, 7) {
@@ -2167,12 +2167,12 @@ func readOrganization(r *toolimpl.Reader, v *github.Organization) {
 		case "created_at":
 			if r.Nullable(&o, 16) {
 				v.CreatedAt = new(github.Timestamp)
-				r.JSON(v.CreatedAt)
+				r.JSONValue(v.CreatedAt)
 			}
 		case "updated_at":
 			if r.Nullable(&o, 17) {
 				v.UpdatedAt = new(github.Timestamp)
-				r.JSON(v.UpdatedAt)
+				r.JSONValue(v.UpdatedAt)
 			}
 		case "total_private_repos":
 			if r.Nullable(&o, 18) {
@@ -4095,17 +4095,17 @@ func readUser(r *toolimpl.Reader, v *github.User) {
 		case "created_at":
 			if r.Nullable(&o, 18) {
 				v.CreatedAt = new(github.Timestamp)
-				r.JSON(v.CreatedAt)
+				r.JSONValue(v.CreatedAt)
 			}
 		case "updated_at":
 			if r.Nullable(&o, 19) {
 				v.UpdatedAt = new(github.Timestamp)
-				r.JSON(v.UpdatedAt)
+				r.JSONValue(v.UpdatedAt)
 			}
 		case "suspended_at":
 			if r.Nullable(&o, 20) {
 				v.SuspendedAt = new(github.Timestamp)
-				r.JSON(v.SuspendedAt)
+				r.JSONValue(v.SuspendedAt)
 			}
 		case "type":
 			if r.Nullable(&o, 21) {

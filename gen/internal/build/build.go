@@ -72,7 +72,7 @@ func (b *builder) pkg(hooks []*discover.Hook) *model.Package {
 		ts := &out.Toolsets[i]
 		var tools []model.Tool
 		for j := range ts.Tools {
-			t := toolBuilder{builder: b, hook: hooks[next], tool: &ts.Tools[j], walker: walker}
+			t := toolBuilder{builder: b, hook: hooks[next], tool: &ts.Tools[j], toolset: ts, walker: walker}
 			next++
 			if t.build() {
 				tools = append(tools, ts.Tools[j])
@@ -83,7 +83,7 @@ func (b *builder) pkg(hooks []*discover.Hook) *model.Package {
 		ts.Tools = tools
 	}
 	out.Toolsets = slices.DeleteFunc(out.Toolsets, func(t model.Toolset) bool { return len(t.Tools) == 0 })
-	out.Codecs = walker.Codecs(roots)
+	out.Codecs, out.Patterns = walker.Codecs(roots), walker.Patterns()
 	out.Imports = b.program.Names()
 	out.Aliases = aliases(out.Imports, names)
 	return out
@@ -97,7 +97,7 @@ func aliases(imports map[string]string, names *naming.Scope) map[string]string {
 		if slices.Contains(fixedImports, path) {
 			continue
 		}
-		if slices.Contains(reserved, name) || names.Has(name) && !names.IsPackage(name) {
+		if slices.Contains(reserved, name) || slices.Contains(locals, name) || names.Has(name) && !names.IsPackage(name) {
 			out[path] = name + "pkg"
 		}
 	}
@@ -113,6 +113,9 @@ var reserved = []string{
 	"context", "json", "errors", "time", "runtime", "toolimpl", "Definitions",
 	"a", "append", "args", "ctx", "e", "err", "i", "k", "key", "m", "o", "ok", "r", "raw", "result", "s", "t", "v", "w",
 }
+
+// locals are variables of functions that name packages, but no tools.
+var locals = []string{"cancel", "captured", "collected", "data", "options", "tools"}
 
 // place decides where a generated package goes and what it is called.
 func (b *builder) place(out *model.Package, r *discover.Receiver) bool {
@@ -187,7 +190,7 @@ func (b *builder) nameTools(out *model.Package, hooks []*discover.Hook, names *n
 			ident = ts.Name + ident
 		}
 		ident = names.Family(ident, func(name string) []string {
-			return []string{name + "Name", name + "Args", naming.Unexported(name), naming.Unexported(name) + "Definition", naming.Unexported(name) + "Input", naming.Unexported(name) + "Output", naming.Unexported(name) + "Fields", "decode" + name + "Args"}
+			return []string{name + "Name", name + "Args", naming.Unexported(name), naming.Unexported(name) + "Definition", naming.Unexported(name) + "Input", naming.Unexported(name) + "Output", naming.Unexported(name) + "Fields", "decode" + name + "Args", "check" + name + "Args"}
 		})
 		ts.Tools = append(ts.Tools, model.Tool{
 			Name: b.toolName(h), Method: h.Method.Name(), Ident: ident, Type: naming.Unexported(ident), Entry: entries[h.Receiver].Name(entryName(h.Method.Name())), Pos: h.Pos,
@@ -230,7 +233,7 @@ func (b *builder) toolset(h *discover.Hook, names *naming.Scope) model.Toolset {
 			}
 		}
 	}
-	name = names.Family(name, func(n string) []string { return []string{n + "Toolset", "New" + n} })
+	name = names.Family(name, func(n string) []string { return []string{n + "Toolset", "New" + n, n + "Options"} })
 	receiver := receiverType(r.Name)
 	_, pointer := receiver.(*types.Pointer)
 	return model.Toolset{

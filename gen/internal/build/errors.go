@@ -7,6 +7,7 @@ import (
 	"github.com/toolgen/toolgen/gen/internal/config"
 	"github.com/toolgen/toolgen/gen/internal/diag"
 	"github.com/toolgen/toolgen/gen/internal/model"
+	"github.com/toolgen/toolgen/gen/internal/schema"
 )
 
 // errors gathers which errors of the hook package a model may see.
@@ -42,24 +43,55 @@ func (t *toolBuilder) errorNames() (retry, failed []config.Text) {
 	return retry, failed
 }
 
-// errorVars finds exported variables of type error.
-func (t *toolBuilder) errorVars(names []config.Text) []model.GoType {
+// errorVars finds exported variables of type error, and types of errors.
+func (t *toolBuilder) errorVars(names []config.Text) []model.ErrorMatch {
 	pkg := t.hook.Receiver.Package
-	var known []string
-	for _, name := range pkg.Types.Scope().Names() {
-		if isErrorVar(pkg.Types.Scope().Lookup(name)) {
-			known = append(known, name)
-		}
-	}
-	var out []model.GoType
+	var out []model.ErrorMatch
 	for _, n := range names {
-		if !isErrorVar(pkg.Types.Scope().Lookup(n.Value)) {
-			t.errorf(n.Pos, diag.UnknownName, hintNear(n.Value, known), "package %s has no exported error variable %s", pkg.Name, n.Value)
+		obj := pkg.Types.Scope().Lookup(n.Value)
+		if !matches(obj) {
+			t.errorf(n.Pos, diag.UnknownName, hintNear(n.Value, errorsOf(pkg.Types)), "package %s has no exported error variable or type %s", pkg.Name, n.Value)
 			continue
 		}
-		out = append(out, model.GoType{Kind: model.Named, Package: pkg.Path, Name: n.Value})
+		match := model.ErrorMatch{Go: model.GoType{Kind: model.Named, Package: pkg.Path, Name: n.Value}}
+		if tn, ok := obj.(*types.TypeName); ok {
+			match.Type = true
+			match.Go = schema.GoType(errorType(tn))
+		}
+		out = append(out, match)
 	}
 	return out
+}
+
+// errorsOf lists what an error can be compared with.
+func errorsOf(pkg *types.Package) []string {
+	var out []string
+	for _, name := range pkg.Scope().Names() {
+		if matches(pkg.Scope().Lookup(name)) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func matches(obj types.Object) bool {
+	tn, ok := obj.(*types.TypeName)
+	return isErrorVar(obj) || ok && tn.Exported() && errorType(tn) != nil
+}
+
+// errorType is the type by which errors.As finds an error: the type itself or a
+// pointer to it; nil: it is none.
+func errorType(tn *types.TypeName) types.Type {
+	if n, ok := tn.Type().(*types.Named); !ok || n.TypeParams().Len() > 0 {
+		return nil
+	}
+	iface, ok := types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
+	for _, t := range []types.Type{tn.Type(), types.NewPointer(tn.Type())} {
+		if ok && types.Implements(t, iface) {
+			return t
+		}
+	}
+	return nil
 }
 
 func isErrorVar(obj types.Object) bool {

@@ -33,32 +33,24 @@ func (t *toolBuilder) site(v *types.Var, name string) schema.Site {
 func (t *toolBuilder) params(sig *types.Signature) {
 	root := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
 	goNames := naming.NewScope()
-	hidden := t.hidden()
 	t.attached = make(map[*ast.CommentGroup]bool)
-	for i := range sig.Params().Len() {
-		v := sig.Params().At(i)
-		if isContext(v.Type()) {
-			t.tool.Context = true
-			t.tool.Params = append(t.tool.Params, model.Param{Context: true})
-			continue
-		}
-		name := naming.Snake(v.Name())
-		param := model.Param{Variadic: sig.Variadic() && i == sig.Params().Len()-1}
-		if _, hide := hidden[v.Name()]; hide {
-			delete(hidden, v.Name())
-			param.Hidden, param.Name = true, name
-			param.Type = model.Type{Go: schema.GoType(v.Type())}
-			t.checkHidden(v, param.Variadic)
+	for _, v := range t.parameters {
+		param := model.Param{Variadic: sig.Variadic() && v.index == sig.Params().Len()-1}
+		if t.notOffered(v, &param) {
 			t.tool.Params = append(t.tool.Params, param)
 			continue
 		}
-		if v.Name() == "" || v.Name() == "_" {
-			t.errorf(t.site(v, "").Pos, diag.ParameterUnnamed, "name it", "parameter %d has no name", i+1)
+		if v.name == "" {
+			hint := "say what it is called: param_names: [a, b]"
+			if t.hook.Receiver.Own {
+				hint = "name it"
+			}
+			t.errorf(t.site(v.Var, "").Pos, diag.ParameterUnnamed, hint, "parameter %d has no name", v.index+1)
 			continue
 		}
-		t.param(v, name, param, root, goNames)
+		t.param(v, param, root, goNames)
 	}
-	t.unknownParams(root, hidden)
+	t.unknownParams(root)
 	t.lostComments()
 	var nested map[string]string
 	for path, text := range t.texts {
@@ -70,6 +62,7 @@ func (t *toolBuilder) params(sig *types.Signature) {
 		}
 	}
 	assembled, refused := t.walker.Assemble(root, schema.In, nested)
+	t.examples(assembled)
 	t.tool.Input = schema.Encode(assembled)
 	for path, text := range t.texts {
 		_, exists := t.walker.HasProperty(root, schema.In, propertyPath(path))
@@ -77,6 +70,51 @@ func (t *toolBuilder) params(sig *types.Signature) {
 			t.errorf(text.pos, diag.TextUnknown, "describe it at the field", "%s is of a type that contains itself, which can't be described for one tool", path)
 		}
 	}
+}
+
+// notOffered fills in a parameter that a model doesn't send, and reports
+// whether it is one.
+func (t *toolBuilder) notOffered(v named, param *model.Param) bool {
+	said := t.said[v.name]
+	param.Param = schema.GoType(v.Type())
+	switch {
+	case isContext(v.Type()):
+		t.tool.Context = true
+		*param = model.Param{Form: model.Context}
+		return true
+	case said != nil && said.Hidden:
+		param.Form, param.Name = model.Hidden, naming.Snake(v.name)
+		t.checkHidden(v, param.Variadic)
+	case said != nil && said.pin != nil:
+		param.Form, param.Name = model.Pinned, naming.Snake(v.name)
+		t.pin(v, said.pin, param)
+	case said != nil && said.collect:
+		t.collect(v, param)
+	case isWriter(v.Type()):
+		t.capture(v, param)
+	case param.Variadic && isOpaque(v.Type()) && (said == nil || len(said.options) == 0):
+		param.Form, param.Name = model.Hidden, naming.Snake(v.name)
+		t.diags.Notef(t.site(v.Var, v.name).Pos, diag.OptionsHidden, "tool %s: the variadic parameter %s, %s, is not offered", t.tool.Name, v.name, types.TypeString(v.Type(), (*types.Package).Name))
+	default:
+		return false
+	}
+	return true
+}
+
+// isOpaque recognises the slice of functions, or of interfaces with methods,
+// of a variadic parameter.
+func isOpaque(t types.Type) bool {
+	s, ok := t.Underlying().(*types.Slice)
+	if !ok {
+		return false
+	}
+	switch u := s.Elem().Underlying().(type) {
+	case *types.Signature:
+		return true
+	case *types.Interface:
+		return u.NumMethods() > 0
+	}
+	return false
 }
 
 // propertyPath turns a Go parameter's path into that of its property.
@@ -88,27 +126,36 @@ func propertyPath(path string) string {
 	return naming.Snake(first) + "." + rest
 }
 
-// param walks one parameter.
-func (t *toolBuilder) param(v *types.Var, name string, param model.Param, root *jsonschema.Schema, goNames *naming.Scope) {
-	site := t.site(v, v.Name())
+// param walks one parameter that a model sends.
+func (t *toolBuilder) param(v named, param model.Param, root *jsonschema.Schema, goNames *naming.Scope) {
+	site, name := t.site(v.Var, v.name), naming.Snake(v.name)
 	if !validParam(name) {
-		t.errorf(site.Pos, diag.ParameterName, "rename it", "parameter %s: the argument name %q must match ^[a-zA-Z_][a-zA-Z0-9_]{0,63}$", v.Name(), name)
+		t.errorf(site.Pos, diag.ParameterName, "rename it", "parameter %s: the argument name %q must match ^[a-zA-Z_][a-zA-Z0-9_]{0,63}$", v.name, name)
 		return
 	}
 	if _, twice := root.Properties.Get(name); twice {
 		t.errorf(site.Pos, diag.PropertyTwice, "rename one", "two parameters are called %s in JSON", name)
 		return
 	}
-	value, ok := t.walker.Walk(v.Type(), schema.In, site)
+	text, keys := t.paramText(v.name, name)
+	said := schema.Setting{Keys: keys}
+	if s := t.said[v.name]; s != nil {
+		said.Keys = slices.Concat(said.Keys, s.Keys)
+	}
+	param.Doc = text
+	var value schema.Value
+	ok := true
+	t.walker.At(name, func() { value, ok = t.argument(v, &param, &said, site) })
 	if !ok {
 		return
 	}
-	param.Doc = t.paramText(v.Name(), name)
+	t.warnID(v, value.Type, site)
 	param.Field = model.Field{
-		Name: name, Go: goNames.Name(naming.Exported(v.Name())), Type: value.Type,
+		Name: name, Go: goNames.Name(naming.Exported(v.name)), Type: value.Type, Rules: param.Rules, Secret: said.Has("secret"),
 		Required: !param.Variadic && value.Type.Kind != model.Pointer && !t.walker.AllOptional(value.Type),
 	}
-	param.Nullable = !param.Required || value.Type.Kind.Nilable()
+	t.presence(v, &param, &said)
+	param.Nullable = !param.Required || param.Type.Kind.Nilable()
 	s := *value.Schema
 	if param.Doc != "" {
 		s.Description = schema.Sentences(param.Doc, s.Description)
@@ -119,6 +166,78 @@ func (t *toolBuilder) param(v *types.Var, name string, param model.Param, root *
 	}
 	t.tool.Params = append(t.tool.Params, param)
 	t.roots = append(t.roots, value.Type)
+}
+
+// argument walks what a model sends for a parameter, and applies its keys.
+func (t *toolBuilder) argument(v named, param *model.Param, said *schema.Setting, site schema.Site) (schema.Value, bool) {
+	typ := v.Type()
+	var value schema.Value
+	var ok bool
+	switch s := t.said[v.name]; {
+	case s != nil && len(s.options) > 0:
+		return t.functional(v, s.options, param, site)
+	case isCallback(typ):
+		t.errorf(site.Pos, diag.Callback, "collect it (//toolgen:collect "+v.name+") or hide it", "parameter %s is a callback, %s", v.name, types.TypeString(typ, (*types.Package).Name))
+		return value, false
+	default:
+		value, ok = t.walker.Walk(typ, schema.In, site)
+	}
+	if !ok {
+		return value, false
+	}
+	if k, given := said.Get("encoding"); given {
+		if value.Type.Kind != model.Content || k.Value != "base64" {
+			t.errorf(k.Pos, diag.DirectiveArgument, "write encoding=base64 at an io.Reader", "encoding %s of parameter %s", k.Value, v.name)
+			return value, false
+		}
+		value.Type.Base, value.Schema = model.Bytes, &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}
+	}
+	value.Schema, param.Rules, ok = t.walker.Constrain(typ, value, said.Keys, site)
+	return value, ok
+}
+
+// presence applies what is said of whether an argument must be sent. One that
+// need not be is a pointer in the argument struct.
+func (t *toolBuilder) presence(v named, param *model.Param, said *schema.Setting) {
+	k, hasDefault := said.Get("default")
+	required, optional := said.Has("required"), said.Has("optional")
+	if required && (optional || hasDefault) {
+		t.errorf(k.Pos, diag.Conflict, "drop one", "parameter %s is both required and optional", v.name)
+	}
+	switch {
+	case required:
+		param.Required = true
+		return
+	case !optional && !hasDefault:
+		return
+	}
+	param.Required = false
+	if hasDefault && param.Form == model.Value {
+		if preset, err := t.walker.Literal(v.Type(), k.Value); err == nil {
+			param.Default = &preset
+		}
+	}
+	switch param.Type.Kind {
+	case model.Pointer, model.Slice, model.Map, model.Bytes, model.Raw, model.Any:
+		if param.Default != nil && param.Form == model.Value {
+			param.Form = model.Pointed // nil is where the default goes
+			param.Preset = param.Default
+		}
+		return
+	}
+	if param.Form == model.Value {
+		elem := param.Type
+		param.Form = model.Pointed
+		param.Type = model.Type{Kind: model.Pointer, Go: model.GoType{Kind: model.GoPointer, Elem: &elem.Go}, Elem: &elem}
+	}
+}
+
+// warnID notes an integer that JavaScript clients would round.
+func (t *toolBuilder) warnID(v named, typ model.Type, site schema.Site) {
+	wide := (typ.Kind == model.Int || typ.Kind == model.Uint) && typ.Bits == 64
+	if wide && t.hook.Receiver.Own && (v.name == "id" || strings.HasSuffix(v.name, "ID") || strings.HasSuffix(v.name, "Id")) {
+		t.diags.Notef(site.Pos, diag.IntegerID, "tool %s: parameter %s is an integer of 64 bits: JavaScript clients round those beyond 2^53; a string doesn't lose digits", t.tool.Name, v.name)
+	}
 }
 
 func validParam(name string) bool {
@@ -132,53 +251,39 @@ func validParam(name string) bool {
 
 func isContext(typ types.Type) bool { return types.TypeString(typ, nil) == "context.Context" }
 
-// hidden returns the Go names of the parameters that are not offered.
-func (t *toolBuilder) hidden() map[string]diag.Position {
-	out := make(map[string]diag.Position)
-	for _, d := range t.hook.Directives {
-		if d.Name == "hide" {
-			word := d.Positional()[0]
-			out[word.Value] = word.Pos
-		}
-	}
-	if c := t.hook.Config; c != nil {
-		for _, p := range c.Params {
-			if p.Hide {
-				out[p.Name.Value] = p.Name.Pos
-			}
-		}
-	}
-	return out
-}
-
 // checkHidden refuses a hidden parameter whose zero value can't be written, and
 // warns of one whose zero value is nil: few hooks expect that.
-func (t *toolBuilder) checkHidden(v *types.Var, variadic bool) {
-	if !variadic && !schema.Nameable(v.Type(), t.walker.Output()) {
-		t.errorf(t.site(v, v.Name()).Pos, diag.TypeUnexported, "expose a wrapper", "hidden parameter %s has a type that generated code can't name", v.Name())
+func (t *toolBuilder) checkHidden(v named, variadic bool) {
+	if variadic {
+		return
+	}
+	if !schema.Nameable(v.Type(), t.walker.Output()) {
+		t.errorf(t.site(v.Var, v.name).Pos, diag.TypeUnexported, "expose a wrapper", "hidden parameter %s has a type that generated code can't name", v.name)
 	}
 	switch v.Type().Underlying().(type) {
 	case *types.Pointer, *types.Interface, *types.Map:
-		if !variadic {
-			t.diags.Warnf(t.site(v, v.Name()).Pos, diag.HiddenReference, "make sure that it accepts nil", "tool %s: parameter %s is hidden: the method gets nil", t.tool.Name, v.Name())
-		}
+		t.diags.Warnf(t.site(v.Var, v.name).Pos, diag.HiddenReference, "make sure that it accepts nil", "tool %s: parameter %s is hidden: the method gets nil", t.tool.Name, v.name)
 	}
 }
 
 // unknownParams reports settings of parameters that aren't there.
-func (t *toolBuilder) unknownParams(root *jsonschema.Schema, hidden map[string]diag.Position) {
+func (t *toolBuilder) unknownParams(root *jsonschema.Schema) {
 	names := t.paramNames()
-	for name, pos := range hidden {
-		if strings.Contains(name, ".") {
-			t.errorf(pos, diag.TextUnknown, "hide a field where it is declared, or set unsupported_fields: omit", "hide %s: only whole parameters can be hidden for one tool", name)
-			continue
+	paths := make(map[string]diag.Position)
+	for path, s := range t.said {
+		if !strings.Contains(path, ".") || !s.Hidden && s.pin == nil { // a field that is not offered is no property
+			paths[path] = s.Pos
+		} else if !t.walker.Applied(propertyPath(path)) {
+			t.errorf(s.Pos, diag.TextUnknown, "", "there is no field %s", path)
 		}
-		t.errorf(pos, diag.TextUnknown, hintNear(name, names), "hide: there is no parameter %s", name)
 	}
 	for path, text := range t.texts {
+		paths[path] = text.pos
+	}
+	for path, pos := range paths {
 		first, _, dots := strings.Cut(path, ".")
 		if !slices.Contains(names, first) {
-			t.errorf(text.pos, diag.TextUnknown, hintNear(first, names), "there is no parameter %s", first)
+			t.errorf(pos, diag.TextUnknown, hintNear(first, names), "there is no parameter %s", first)
 			continue
 		}
 		if !dots {
@@ -186,7 +291,7 @@ func (t *toolBuilder) unknownParams(root *jsonschema.Schema, hidden map[string]d
 		}
 		if known, ok := t.walker.HasProperty(root, schema.In, propertyPath(path)); !ok {
 			last := path[strings.LastIndexByte(path, '.')+1:]
-			t.errorf(text.pos, diag.TextUnknown, hintNear(last, known), "there is no field %s", path)
+			t.errorf(pos, diag.TextUnknown, hintNear(last, known), "there is no field %s", path)
 		}
 	}
 }
@@ -197,9 +302,9 @@ func hintNear(name string, names []string) string {
 
 func (t *toolBuilder) paramNames() []string {
 	var out []string
-	for v := range t.hook.Method.Signature().Params().Variables() {
+	for _, v := range t.parameters {
 		if !isContext(v.Type()) {
-			out = append(out, v.Name())
+			out = append(out, v.name)
 		}
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 	"github.com/toolgen/toolgen/gen/internal/discover"
 	"github.com/toolgen/toolgen/gen/internal/doccomment"
 	"github.com/toolgen/toolgen/gen/internal/load"
+	"github.com/toolgen/toolgen/gen/internal/schema"
 )
 
 type configText = config.Text
@@ -31,7 +32,6 @@ func (t *toolBuilder) prose() {
 	if given, ok := t.given("title", -1); ok {
 		t.tool.Title = given
 	}
-	t.readTexts()
 	if t.tool.Description == "" {
 		t.diags.Warnf(t.hook.Pos, diag.NoDescription, "write a doc comment", "tool %s has no description", t.tool.Name)
 	}
@@ -44,13 +44,13 @@ func (t *toolBuilder) prose() {
 // given returns a text that the directive expose or toolgen.yaml sets. Both
 // with two values is an error.
 func (t *toolBuilder) given(key string, positional int) (string, bool) {
-	var fromDirective, fromYAML text
+	var fromDirective, fromYAML textAt
 	if d := t.hook.Directive("expose"); d != nil {
 		if arg, ok := d.Value(key); ok {
-			fromDirective = text{arg.Value, arg.Pos}
+			fromDirective = textAt{arg.Value, arg.Pos}
 		}
 		if words := d.Positional(); positional >= 0 && len(words) > positional {
-			fromDirective = text{words[positional].Value, words[positional].Pos}
+			fromDirective = textAt{words[positional].Value, words[positional].Pos}
 		}
 	}
 	if c := t.hook.Config; c != nil {
@@ -59,7 +59,7 @@ func (t *toolBuilder) given(key string, positional int) (string, bool) {
 			set = c.Title
 		}
 		if set.IsSet() {
-			fromYAML = text{set.Value, set.Pos}
+			fromYAML = textAt{set.Value, set.Pos}
 		}
 	}
 	if fromDirective.pos.IsValid() && fromYAML.pos.IsValid() && fromDirective.value != fromYAML.value {
@@ -72,41 +72,13 @@ func (t *toolBuilder) given(key string, positional int) (string, bool) {
 	return fromDirective.value, fromDirective.pos.IsValid()
 }
 
-// readTexts gathers what directives and toolgen.yaml say of parameters.
+// readTexts gathers what the doc comment says of parameters.
 func (t *toolBuilder) readTexts() {
-	t.texts = make(map[string]text)
-	set := func(name string, value text) {
-		if first, twice := t.texts[name]; twice && first.value != value.value {
-			t.errorf(value.pos, diag.TextTwice, "drop one", "parameter %s is described twice", name)
-			t.diags.Relate(first.pos, "the other place")
-			return
-		}
-		t.texts[name] = value
-		t.checkText(value.pos, "parameter "+name, value.value)
-	}
-	for _, d := range t.hook.Directives {
-		if d.Name != "param" {
-			continue
-		}
-		words := d.Positional()
-		if len(words) < 2 {
-			t.errorf(words[0].Pos, diag.DirectiveArgument, `write //toolgen:param NAME "prose"`, "param %s says nothing", words[0].Value)
-			continue
-		}
-		set(words[0].Value, text{words[1].Value, words[0].Pos})
-	}
-	if c := t.hook.Config; c != nil {
-		for _, p := range c.Params {
-			if p.Description.IsSet() {
-				set(p.Name.Value, text{p.Description.Value, p.Description.Pos})
-			}
-		}
-	}
 	for _, p := range t.doc.Params {
 		if first, _, _ := strings.Cut(p.Name, "."); !slices.Contains(t.paramNames(), first) {
 			t.diags.Warnf(t.itemPos(p.Name), diag.TextUnknown, oneOf(first, t.paramNames()), "tool %s: the doc comment describes a parameter %s that isn't there", t.tool.Name, p.Name)
 		} else if _, given := t.texts[p.Name]; !given && strings.Contains(p.Name, ".") {
-			t.texts[p.Name] = text{p.Text, t.hook.Pos}
+			t.texts[p.Name] = textAt{p.Text, t.hook.Pos}
 		}
 	}
 }
@@ -132,28 +104,29 @@ func oneOf(name string, names []string) string {
 }
 
 // paramText returns the description of a parameter: directive or yaml, then
-// the doc comment's section, then the comments in the parameter list.
-func (t *toolBuilder) paramText(goName, name string) string {
+// the doc comment's section, then the comments in the parameter list. The keys
+// are those of a directive in that list.
+func (t *toolBuilder) paramText(goName, name string) (string, []schema.Key) {
+	words, given, keys := t.listComment(goName)
 	if text, ok := t.texts[goName]; ok {
-		return text.value
+		return text.value, keys
 	}
-	words, given := t.listComment(goName)
 	if given {
-		return words
+		return words, keys
 	}
 	for _, n := range []string{goName, name} {
 		if text, ok := t.doc.Param(n); ok {
-			return text
+			return text, keys
 		}
 	}
-	return words
+	return words, keys
 }
 
 // listComment returns the comment above a parameter in its list, else the one
 // after it on its line, and whether it is a directive.
-func (t *toolBuilder) listComment(name string) (words string, given bool) {
+func (t *toolBuilder) listComment(name string) (words string, given bool, keys []schema.Key) {
 	if t.hook.Func == nil {
-		return "", false
+		return "", false, nil
 	}
 	for _, f := range t.hook.Func.Params.List {
 		for _, id := range f.Names {
@@ -165,7 +138,7 @@ func (t *toolBuilder) listComment(name string) (words string, given bool) {
 			}
 		}
 	}
-	return "", false
+	return "", false, nil
 }
 
 // commentAt finds the comment of a parameter: the one that stands alone on the
@@ -238,16 +211,21 @@ func (t *toolBuilder) listComments() []*ast.CommentGroup {
 	return t.split
 }
 
-func (t *toolBuilder) commentText(c *ast.CommentGroup, name string) (words string, given bool) {
+func (t *toolBuilder) commentText(c *ast.CommentGroup, name string) (words string, given bool, keys []schema.Key) {
 	t.attached[c] = true
 	found, diags := directive.Parse(t.program.Fset, directive.Parameters, c)
 	t.diags = append(t.diags, diags...)
 	for _, d := range found {
-		if words := d.Positional(); len(words) > 0 {
-			return words[0].Value, true
+		text, more := schema.Words(d.Args)
+		keys = append(keys, more...)
+		if text != "" {
+			words = text
 		}
 	}
-	return doccomment.Parse(doccomment.Text(c), name, nil).Text, false
+	if words != "" {
+		return words, true, keys
+	}
+	return doccomment.Parse(doccomment.Text(c), name, nil).Text, false, keys
 }
 
 // lostComments reports directives in the parameter list that are at no
@@ -266,6 +244,9 @@ func (t *toolBuilder) lostComments() {
 // checkText refuses characters that a person doesn't see and a model does.
 func (t *toolBuilder) checkText(pos diag.Position, what, text string) {
 	for _, r := range text {
+		if r >= ' ' && r < 0x7F {
+			continue
+		}
 		control := unicode.IsControl(r) && r != '\n' && r != '\t'
 		if control || unicode.Is(unicode.Cf, r) && r != 0x200D {
 			t.errorf(pos, diag.TextHidden, "remove it", "its %s has the invisible character %U", what, r)

@@ -49,7 +49,7 @@ func (b *builder) registry(c *config.Registry) *model.Registry {
 			if names[field] > 1 { // two alike get the package's name in front
 				field = naming.Exported(p.SourceName) + field
 			}
-			hub := model.RegistryHub{Field: scope.Name(field), Package: p.Path, Name: p.Name, Toolset: ts.Name, Type: ts.Receiver, Nilable: ts.Nilable}
+			hub := model.RegistryHub{Field: scope.Name(field), Package: p.Path, Name: p.Name, Toolset: ts.Name, Type: ts.Receiver, Nilable: ts.Nilable, Options: len(ts.Options) > 0}
 			r.Fields = append(r.Fields, hub)
 		}
 	}

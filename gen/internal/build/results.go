@@ -2,83 +2,237 @@ package build
 
 import (
 	"fmt"
+	"go/token"
 	"go/types"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/toolgen/toolgen/gen/internal/config"
 	"github.com/toolgen/toolgen/gen/internal/diag"
 	"github.com/toolgen/toolgen/gen/internal/model"
 	"github.com/toolgen/toolgen/gen/internal/naming"
 	"github.com/toolgen/toolgen/gen/internal/schema"
 )
 
+// A shown result is one that a model sees, and the type of its data.
+type shown struct {
+	result *model.Result
+	typ    types.Type // of the data; nil: there is a schema already
+	schema *jsonschema.Schema
+	site   schema.Site
+	index  int
+}
+
 // results walks the results and makes the output schema.
 func (t *toolBuilder) results(sig *types.Signature) {
-	var data []int // indexes of results that are shown
 	n := sig.Results().Len()
+	t.tool.Results = make([]model.Result, n, n+1)
+	keep, drop := t.keptFields(n), t.dropped(n)
+	var list []shown
 	for i := range n {
 		v := sig.Results().At(i)
-		r := model.Result{Name: v.Name(), Go: schema.GoType(v.Type())}
+		r := &t.tool.Results[i]
+		r.Name, r.Go = v.Name(), schema.GoType(v.Type())
+		s := shown{result: r, typ: v.Type(), index: i, site: t.resultSite(v, i)}
 		switch {
 		case i == n-1 && isOwnError(v.Type()):
 			t.errorf(t.hook.Pos, diag.ResultShape, "return error", "result %d is an error of type %s, which nobody would take for a failure", i+1, types.TypeString(v.Type(), (*types.Package).Name))
-			continue
-		case i == n-1 && types.TypeString(v.Type(), nil) == "error":
+		case i == n-1 && isError(v.Type()):
 			r.Error = true
-		case isHTTPResponse(v.Type()):
+		case keep[i] != nil:
+			if s.schema = t.keep(v.Type(), keep[i], r, s.site); s.schema != nil {
+				list = append(list, s)
+			}
+		case drop[i] || isHTTPResponse(v.Type()):
 			r.Drop = true
 			t.diags.Notef(t.hook.Pos, diag.ResultDropped, "tool %s: result %d, %s, is dropped", t.tool.Name, i+1, types.TypeString(v.Type(), (*types.Package).Name))
 		default:
-			data = append(data, i)
+			list = append(list, s)
 			t.warnOpen(i, v.Type())
 		}
-		t.tool.Results = append(t.tool.Results, r)
 	}
-	if len(data) == 0 {
-		return
+	if t.extra != nil {
+		t.tool.Results = slices.Insert(t.tool.Results, 0, *t.extra)
+		for i := range list { // the slice has moved
+			list[i].result = &t.tool.Results[list[i].index+1]
+		}
+		list = slices.Insert(list, 0, shown{result: &t.tool.Results[0], schema: t.extraSchema, site: schema.Site{Pos: t.hook.Pos, What: "tool " + t.tool.Name}})
 	}
-	t.dataResults(sig, data)
+	if len(list) > 0 {
+		t.dataResults(list)
+	}
 }
 
-func (t *toolBuilder) dataResults(sig *types.Signature, data []int) {
-	root := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
-	for nth, i := range data {
-		v := sig.Results().At(i)
-		site := schema.Site{Pos: t.hook.Pos, What: fmt.Sprintf("tool %s: result %d", t.tool.Name, i+1), Hint: "expose a wrapper that returns something else"}
-		if p := t.program.Pos(v); t.hook.Receiver.Own && v.Name() != "" && p.IsValid() {
-			site.Pos = p
-		} else if t.hook.Func != nil && t.hook.Receiver.Own {
-			site.Pos = t.resultPos(i)
+func (t *toolBuilder) resultSite(v *types.Var, i int) schema.Site {
+	site := schema.Site{Pos: t.hook.Pos, What: fmt.Sprintf("tool %s: result %d", t.tool.Name, i+1), Hint: "expose a wrapper that returns something else"}
+	if p := t.program.Pos(v); t.hook.Receiver.Own && v.Name() != "" && p.IsValid() {
+		site.Pos = p
+	} else if t.hook.Func != nil && t.hook.Receiver.Own {
+		site.Pos = t.resultPos(i)
+	}
+	return site
+}
+
+// keptFields returns the fields of results that are shown, by result.
+func (t *toolBuilder) keptFields(n int) []*config.Result {
+	out := make([]*config.Result, n)
+	if c := t.hook.Config; c != nil {
+		for i := range c.Results {
+			r := &c.Results[i]
+			if r.Index < 0 || r.Index >= n {
+				t.errorf(r.Pos, diag.YAMLValue, "count from 0", "there is no result %d", r.Index)
+				continue
+			}
+			out[r.Index] = r
 		}
-		value, ok := t.walker.Walk(v.Type(), schema.Out, site)
+	}
+	return out
+}
+
+// dropped tells which results are not shown: by number, or by type.
+func (t *toolBuilder) dropped(n int) []bool {
+	out := make([]bool, n)
+	if arg, ok := t.resultArg("drop"); ok {
+		i, err := strconv.Atoi(arg.Value)
+		if err != nil || i < 0 || i >= n {
+			t.errorf(arg.Pos, diag.DirectiveArgument, "count from 0", "there is no result %s", arg.Value)
+			return out
+		}
+		out[i] = true
+	}
+	if c := t.hook.Config; c != nil {
+		for _, d := range c.Drop {
+			if d.Index < 0 || d.Index >= n {
+				t.errorf(d.Pos, diag.YAMLValue, "count from 0", "there is no result %d", d.Index)
+				continue
+			}
+			out[d.Index] = true
+		}
+	}
+	if c := t.hook.Receiver.Config; c != nil {
+		for _, d := range c.DropResults {
+			for i := range n {
+				typ := t.hook.Method.Signature().Results().At(i).Type()
+				out[i] = out[i] || types.TypeString(typ, (*types.Package).Name) == d.Value
+			}
+		}
+	}
+	return out
+}
+
+// dataResults walks what is shown.
+func (t *toolBuilder) dataResults(list []shown) {
+	alone := len(list) == 1
+	root := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	for nth := range list {
+		s := &list[nth]
+		r := s.result
+		name := resultName(r.Name, nth, len(list))
+		switch {
+		case r.Stream != nil || isStream(s.typ):
+			name = "items"
+			if !alone && r.Name != "" {
+				name = naming.Snake(r.Name)
+			}
+		case len(r.Keep) > 0:
+			name = r.Name
+		}
+		path := name
+		if alone {
+			path = ""
+		}
+		ok := true
+		t.walker.At(path, func() { ok = t.data(s, alone) })
 		if !ok {
 			continue
 		}
-		r := &t.tool.Results[i]
-		r.Type = value.Type
-		t.roots = append(t.roots, value.Type)
-		if len(data) == 1 && isObject(value.Type) {
+		if alone && r.Stream == nil && (isObject(r.Type) || len(r.Keep) > 0 || isBytes(r.Type)) {
 			r.Name = ""
-			assembled, _ := t.walker.Assemble(t.described(value.Schema), schema.Out, nil)
+			t.unknownRedactions()
+			assembled, _ := t.walker.Assemble(t.described(s.schema), schema.Out, nil)
 			t.tool.Output = schema.Encode(assembled)
 			return
 		}
-		r.Name = resultName(v.Name(), nth, len(data))
-		s := value.Schema
-		if len(data) == 1 {
-			s = t.described(s)
+		r.Name = name
+		if alone {
+			s.schema = t.described(s.schema)
 		}
 		if _, twice := root.Properties.Get(r.Name); twice {
-			t.errorf(site.Pos, diag.PropertyTwice, "rename one", "two results are called %s in JSON", r.Name)
+			t.errorf(s.site.Pos, diag.PropertyTwice, "rename one", "two results are called %s in JSON", r.Name)
 			continue
 		}
-		root.Properties.Set(r.Name, s)
-		if value.Type.Kind != model.Pointer && value.Type.Kind != model.Error {
+		root.Properties.Set(r.Name, s.schema)
+		if r.Stream != nil || !r.Type.Kind.LeftOut() && len(r.Keep) == 0 {
 			root.Required = append(root.Required, r.Name)
 		}
 	}
+	t.unknownRedactions()
 	assembled, _ := t.walker.Assemble(root, schema.Out, nil)
 	t.tool.Output = schema.Encode(assembled)
+}
+
+func isBytes(t model.Type) bool { return t.Kind == model.Bytes || t.Kind == model.Content }
+
+// data walks one result's data.
+func (t *toolBuilder) data(s *shown, alone bool) bool {
+	r := s.result
+	switch {
+	case len(r.Keep) > 0:
+		return true
+	case r.Extra && r.Stream != nil:
+		s.schema = &jsonschema.Schema{Type: "array", Items: s.schema}
+		return true
+	case r.Extra:
+		s.schema = contentSchema()
+		return true
+	}
+	s.typ = t.unwrap(r, s.typ, s.site)
+	if isStream(s.typ) {
+		return t.stream(s)
+	}
+	value, ok := t.walker.Walk(s.typ, schema.Out, s.site)
+	if !ok {
+		return false
+	}
+	r.Type, s.schema = value.Type, value.Schema
+	t.roots = append(t.roots, value.Type)
+	if alone && isBytes(r.Type) {
+		s.schema = contentSchema()
+		r.Media = t.media()
+	}
+	return true
+}
+
+// contentSchema is that of bytes: text, or base64 where they are no text.
+func contentSchema() *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	s.Properties.Set("result", &jsonschema.Schema{Type: "string", Description: "The bytes, where they are UTF-8 text."})
+	s.Properties.Set("encoding", &jsonschema.Schema{Type: "string", Description: "base64, where they are not."})
+	s.Properties.Set("bytes", &jsonschema.Schema{Type: "integer", Description: "How many bytes there are."})
+	s.Properties.Set("data", &jsonschema.Schema{Type: "string", ContentEncoding: "base64"})
+	return s
+}
+
+func (t *toolBuilder) media() string {
+	if arg, ok := t.resultArg("media"); ok {
+		return arg.Value
+	}
+	if c := t.hook.Config; c != nil {
+		return c.Media.Value
+	}
+	return ""
+}
+
+// unknownRedactions reports a path that leads to no property.
+func (t *toolBuilder) unknownRedactions() {
+	for path, s := range t.redactions {
+		if !t.walker.Applied(path) {
+			t.errorf(s.Pos, diag.TextUnknown, "name properties of the result with dots between them", "redact: the result has no %s", path)
+		}
+	}
 }
 
 // described puts what the doc comment says of the result on its schema.
@@ -124,8 +278,11 @@ func isObject(t model.Type) bool {
 	return t.Kind == model.Struct || t.Kind == model.Map
 }
 
-// warnOpen warns of a result that has to be closed: nobody will.
+// warnOpen warns of a result that has to be closed, where nobody will.
 func (t *toolBuilder) warnOpen(i int, typ types.Type) {
+	if t.walker.IsContent(typ) {
+		return
+	}
 	m := types.NewMethodSet(typ).Lookup(nil, "Close")
 	if m != nil && types.TypeString(m.Type(), nil) == "func() error" {
 		t.diags.Warnf(t.hook.Pos, diag.ResultShape, "expose a wrapper that reads it and closes it",
@@ -159,4 +316,38 @@ func isHTTPResponse(typ types.Type) bool {
 		}
 	}
 	return false
+}
+
+// keep walks the fields of a result that are shown: an object of them.
+func (t *toolBuilder) keep(typ types.Type, c *config.Result, r *model.Result, site schema.Site) *jsonschema.Schema {
+	r.Name = c.As.Value
+	out := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	for _, field := range c.Fields {
+		k := model.Keep{Path: strings.Split(field.Value, ".")}
+		at := typ
+		if _, ok := at.Underlying().(*types.Pointer); ok {
+			k.Guard = append(k.Guard, 0)
+		}
+		for i, name := range k.Path {
+			obj, _, _ := types.LookupFieldOrMethod(at, true, nil, name)
+			v, ok := obj.(*types.Var)
+			if !ok || !token.IsExported(name) {
+				t.errorf(field.Pos, diag.UnknownName, "name exported fields with dots between them", "%s has no field %s", types.TypeString(at, (*types.Package).Name), name)
+				return nil
+			}
+			at = v.Type()
+			if _, ok := at.Underlying().(*types.Pointer); ok {
+				k.Guard = append(k.Guard, i+1)
+			}
+		}
+		value, ok := t.walker.Walk(at, schema.Out, site)
+		if !ok {
+			return nil
+		}
+		k.Type, k.Name = value.Type, naming.Snake(k.Path[len(k.Path)-1])
+		t.roots = append(t.roots, value.Type)
+		r.Keep = append(r.Keep, k)
+		out.Properties.Set(k.Name, value.Schema)
+	}
+	return out
 }

@@ -3,9 +3,13 @@ package build
 import (
 	"go/ast"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/invopop/jsonschema"
+
 	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/directive"
 	"github.com/toolgen/toolgen/gen/internal/discover"
 	"github.com/toolgen/toolgen/gen/internal/doccomment"
 	"github.com/toolgen/toolgen/gen/internal/model"
@@ -20,15 +24,22 @@ type toolBuilder struct {
 	tool   *model.Tool
 	walker *schema.Walker
 	doc    *doccomment.Doc
-	texts  map[string]text // of parameters and their fields, from directives and yaml
+	texts  map[string]textAt   // of parameters and their fields, from directives and yaml
+	said   map[string]*setting // of parameters and their fields, likewise
 	roots  []model.Type
+
+	parameters  []named
+	extra       *model.Result      // what was captured or collected
+	extraSchema *jsonschema.Schema // of its items
+	redactions  schema.Settings
+	toolset     *model.Toolset
 
 	split    []*ast.CommentGroup        // comments of the parameter list
 	attached map[*ast.CommentGroup]bool // those of them that belong to a parameter
 }
 
-// text is prose with its place.
-type text struct {
+// textAt is prose with its place.
+type textAt struct {
 	value string
 	pos   diag.Position
 }
@@ -39,8 +50,11 @@ func (t *toolBuilder) errorf(pos diag.Position, code diag.Code, hint, format str
 
 // build fills in the tool. It reports false if there was an error.
 func (t *toolBuilder) build() bool {
-	before := countErrors(t.diags)
-	t.walker.Use(schema.Options{SnakeFields: t.hook.Settings.FieldNames == "snake", OmitFields: t.hook.Settings.UnsupportedFields == "omit"})
+	reported := len(t.diags)
+	defer func() { t.accept(reported) }()
+	t.texts = make(map[string]textAt)
+	sig := t.hook.Method.Signature()
+	t.parameters = t.namedParams(sig)
 	if !runtimeschema.ValidName(t.tool.Name) {
 		t.errorf(t.namePos(), diag.ToolName, "set its name", "the name is not valid: it must match ^[A-Za-z_][A-Za-z0-9_-]{0,63}$")
 	}
@@ -49,14 +63,19 @@ func (t *toolBuilder) build() bool {
 	t.limits()
 	t.errors()
 	t.nameConflict()
-	sig := t.hook.Method.Signature()
+	t.settings()
+	t.readTexts()
+	t.redactions = t.redacted()
+	t.walker.Use(t.tool.Name, t.options(), t.nested(), t.redactions)
 	receiver := receiverType(t.hook.Receiver.Name)
 	if schema.Nameable(sig, t.walker.Output()) {
 		t.tool.Signature = schema.Signature(sig, receiver)
 	}
 	t.params(sig)
+	t.policies()
 	t.results(sig)
-	if countErrors(t.diags) > before {
+	failed := t.diags[reported:]
+	if failed.HasErrors() {
 		return false
 	}
 	if !t.visible() {
@@ -98,11 +117,11 @@ func (t *toolBuilder) nameConflict() {
 
 // visible checks whatever a model reads, wherever it came from.
 func (t *toolBuilder) visible() bool {
-	before := countErrors(t.diags)
+	before := len(t.diags)
 	t.checkText(t.hook.Pos, "title", t.tool.Title)
 	t.checkText(t.hook.Pos, "input schema", t.tool.Input)
 	t.checkText(t.hook.Pos, "output schema", t.tool.Output)
-	return countErrors(t.diags) == before
+	return len(t.diags) == before
 }
 
 func outputBytes(s string) []byte {
@@ -110,16 +129,6 @@ func outputBytes(s string) []byte {
 		return nil
 	}
 	return []byte(s)
-}
-
-func countErrors(l diag.List) int {
-	n := 0
-	for _, d := range l {
-		if d.Severity == diag.Error {
-			n++
-		}
-	}
-	return n
 }
 
 // hints gathers the hints of directives and yaml.
@@ -150,7 +159,14 @@ func (t *toolBuilder) hints() {
 
 // limits gathers what bounds a call.
 func (t *toolBuilder) limits() {
-	t.tool.MaxArgs, t.tool.MaxResult, t.tool.Timeout = t.hook.Settings.MaxArgs, t.hook.Settings.MaxResult, t.hook.Settings.Timeout
+	set := t.hook.Settings
+	t.tool.MaxArgs, t.tool.MaxResult, t.tool.MaxItems, t.tool.Timeout = set.MaxArgs, set.MaxResult, set.MaxItems, set.Timeout
+	t.tool.Coerce = set.Coerce != nil && *set.Coerce
+	t.tool.NoRepair = set.Repair != nil && !*set.Repair
+	t.resultLimit("max_bytes", 1024, &t.tool.MaxResult)
+	t.resultLimit("max_items", 1, &t.tool.MaxItems)
+	t.retries()
+	t.tool.Defer = t.hook.Directive("defer") != nil || t.hook.Config != nil && t.hook.Config.Defer
 	d := t.hook.Directive("timeout")
 	if d == nil {
 		return
@@ -166,4 +182,38 @@ func (t *toolBuilder) limits() {
 	default:
 		t.tool.Timeout = timeout
 	}
+}
+
+// resultLimit takes a limit from the directive result.
+func (t *toolBuilder) resultLimit(key string, least int, to *int) {
+	arg, ok := t.resultArg(key)
+	if !ok {
+		return
+	}
+	n, err := strconv.Atoi(arg.Value)
+	if err != nil || n < least {
+		t.errorf(arg.Pos, diag.DirectiveArgument, "write a number of at least "+strconv.Itoa(least), "result: %s is %q", key, arg.Value)
+		return
+	}
+	*to = n
+}
+
+// accept drops the warnings since that directives at the method or its type
+// accept.
+func (t *toolBuilder) accept(since int) {
+	var codes []string
+	for _, list := range [2][]directive.Directive{t.hook.Directives, t.hook.Receiver.Directives} {
+		for i := range list {
+			if list[i].Name == "allow" {
+				codes = append(codes, list[i].Positional()[0].Value)
+			}
+		}
+	}
+	if len(codes) == 0 {
+		return
+	}
+	rest := slices.DeleteFunc(slices.Clone(t.diags[since:]), func(d diag.Diagnostic) bool {
+		return d.Severity == diag.Warning && slices.Contains(codes, string(d.Code))
+	})
+	t.diags = append(t.diags[:since], rest...)
 }

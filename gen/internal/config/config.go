@@ -47,8 +47,12 @@ type Settings struct {
 	FieldNames        string // json or snake
 	UnsupportedFields string // error or omit
 	Timeout           time.Duration
-	MaxArgs           int // bytes
-	MaxResult         int // bytes
+	Duration          string // string or ns
+	MaxArgs           int    // bytes
+	MaxResult         int    // bytes
+	MaxItems          int    // of a stream
+	Repair            *bool  // a string that holds JSON stands for the object or array that is wanted
+	Coerce            *bool  // a string that holds a number or boolean stands for it
 }
 
 // Over returns the settings of s, and those of outer where s says nothing.
@@ -60,6 +64,10 @@ func (s Settings) Over(outer Settings) Settings {
 		Timeout:           or(s.Timeout, outer.Timeout),
 		MaxArgs:           or(s.MaxArgs, outer.MaxArgs),
 		MaxResult:         or(s.MaxResult, outer.MaxResult),
+		Duration:          or(s.Duration, outer.Duration),
+		MaxItems:          or(s.MaxItems, outer.MaxItems),
+		Repair:            or(s.Repair, outer.Repair),
+		Coerce:            or(s.Coerce, outer.Coerce),
 	}
 }
 
@@ -79,6 +87,20 @@ type Package struct {
 	Prefix   Text // of tool names; unset: the package's name; set and empty: none
 	Settings Settings
 	Types    []Type
+
+	RequiredDoc []string // words of a field's prose that mean it is required
+	DropResults []Text   // types of results that are not shown
+	Enums       []Value  // by type: closed, open or off
+	Schemas     []Value  // by type: JSON Schema in the place of the derived one
+
+	Implementations []Value // by interface: types that a model may choose from
+}
+
+// A Value is an entry of a mapping: a word or JSON.
+type Value struct {
+	Name  Text
+	Value Text
+	List  []string // the elements of a list of words
 }
 
 // A Type is a receiver with hooks.
@@ -96,6 +118,18 @@ type Method struct {
 	Description Text
 	Hints       []Text // names of hint directives
 	Sequential  bool
+	Defer       bool
+	Approve     Text // "true", or a function that says when
+	Retries     Text // of corrections in a row
+	Guards      []Value
+	Examples    []Text
+	ParamNames  []Text // of parameters without a name
+	Results     []Result
+	Drop        []Result // those that are not shown
+	Media       Text
+	Redact      []Text
+	Unwrap      Text   // method
+	Into        Text   // type that it fills
 	Retry       []Text // names of error variables
 	Failed      []Text
 	Params      []Param
@@ -107,4 +141,20 @@ type Param struct {
 	Name        Text // dots reach into a struct
 	Description Text
 	Hide        bool
+	Keys        []Value // keywords and flags
+	Confine     []Value
+	Pin         Text // value
+	PinConst    Text
+	PinFrom     Text
+	PinOption   Text
+	Options     []Text // constructors
+	Collect     bool
+}
+
+// A Result says which fields of a result are shown.
+type Result struct {
+	Index  int // from 0
+	Fields []Text
+	As     Text
+	Pos    diag.Position
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,6 +173,20 @@ func (d *decoder) pkg(n ast.Node) Package {
 	fields["output"] = d.textTo(&p.Output)
 	fields["package"] = d.textTo(&p.Package)
 	fields["prefix"] = d.textTo(&p.Prefix)
+	fields["required_doc"] = func(v ast.Node) {
+		for _, t := range d.texts(v) {
+			p.RequiredDoc = append(p.RequiredDoc, t.Value)
+		}
+	}
+	fields["drop_results"] = func(v ast.Node) { p.DropResults = d.texts(v) }
+	fields["enums"] = func(v ast.Node) {
+		p.Enums = d.values(v)
+		for _, e := range p.Enums {
+			d.oneOf(e.Value, []string{"closed", "open", "off"})
+		}
+	}
+	fields["implementations"] = func(v ast.Node) { p.Implementations = d.values(v) }
+	fields["schemas"] = func(v ast.Node) { p.Schemas = d.values(v) }
 	fields["types"] = func(v ast.Node) { d.sequence(v, func(e ast.Node) { p.Types = append(p.Types, d.typ(e)) }) }
 	d.mapping(n, fields)
 	d.require(n, p.Path, "path", "name the package by its import path, or ./folder")
@@ -220,7 +235,41 @@ func (d *decoder) methodFields(m *Method) map[string]func(ast.Node) {
 		})
 	}
 	fields["params"] = func(v ast.Node) { m.Params = d.params(v) }
+	fields["param_names"] = func(v ast.Node) { m.ParamNames = d.texts(v) }
+	fields["defer"] = func(v ast.Node) { m.Defer = d.boolean(v) }
+	fields["approve"] = func(v ast.Node) { m.Approve = d.scalar(v) }
+	fields["retries"] = func(v ast.Node) { m.Retries = d.scalar(v) }
+	fields["guard"] = func(v ast.Node) { m.Guards = d.values(v) }
+	fields["examples"] = func(v ast.Node) {
+		d.sequence(v, func(e ast.Node) { m.Examples = append(m.Examples, d.jsonText(e)) })
+	}
+	fields["results"] = func(v ast.Node) {
+		d.sequence(v, func(e ast.Node) { m.Results = append(m.Results, d.result(e)) })
+	}
+	fields["drop"] = func(v ast.Node) {
+		d.sequence(v, func(e ast.Node) {
+			if n, ok := d.integer(e); ok {
+				m.Drop = append(m.Drop, Result{Index: n, Pos: d.at(e)})
+			}
+		})
+	}
+	fields["media"] = d.textTo(&m.Media)
+	fields["redact"] = func(v ast.Node) { m.Redact = d.texts(v) }
+	fields["unwrap"] = func(v ast.Node) {
+		d.mapping(v, map[string]func(ast.Node){"method": d.textTo(&m.Unwrap), "into": d.textTo(&m.Into)})
+	}
 	return fields
+}
+
+func (d *decoder) result(n ast.Node) Result {
+	r := Result{Pos: d.at(n)}
+	d.mapping(n, map[string]func(ast.Node){
+		"index":  func(v ast.Node) { r.Index, _ = d.integer(v) },
+		"fields": func(v ast.Node) { r.Fields = d.texts(v) },
+		"as":     d.textTo(&r.As),
+	})
+	d.require(n, r.As, "as", "name the property that has the fields")
+	return r
 }
 
 func (d *decoder) hints(n ast.Node) []Text {
@@ -235,13 +284,35 @@ func (d *decoder) params(n ast.Node) []Param {
 	var out []Param
 	d.entries(n, func(key *ast.MappingValueNode) {
 		p := Param{Name: d.text(key.Key)}
-		d.mapping(key.Value, map[string]func(ast.Node){
-			"description": d.textTo(&p.Description),
-			"hide":        func(v ast.Node) { p.Hide = d.boolean(v) },
-		})
+		d.mapping(key.Value, d.paramFields(&p))
 		out = append(out, p)
 	})
 	return out
+}
+
+func (d *decoder) paramFields(p *Param) map[string]func(ast.Node) {
+	fields := map[string]func(ast.Node){
+		"description": d.textTo(&p.Description),
+		"hide":        func(v ast.Node) { p.Hide = d.boolean(v) },
+		"pin":         func(v ast.Node) { p.Pin = d.jsonText(v) },
+		"pin_const":   d.textTo(&p.PinConst),
+		"pin_from":    d.textTo(&p.PinFrom),
+		"pin_option":  d.textTo(&p.PinOption),
+		"confine":     func(v ast.Node) { p.Confine = d.keys(v, directive.Find("confine").Keys) },
+		"options":     func(v ast.Node) { p.Options = d.texts(v) },
+		"collect":     func(v ast.Node) { p.Collect = d.boolean(v) },
+	}
+	for _, name := range slices.Concat(directive.Find("param").Keys, directive.Flags) {
+		fields[name] = func(v ast.Node) {
+			value := d.value(v)
+			if slices.Contains(directive.Flags, name) && !d.boolean(v) {
+				return
+			}
+			value.Name = Text{Value: name, Pos: value.Value.Pos}
+			p.Keys = append(p.Keys, value)
+		}
+	}
+	return fields
 }
 
 // settings returns the keys that are legal at every level.
@@ -266,9 +337,19 @@ func (d *decoder) settings(s *Settings) map[string]func(ast.Node) {
 		"description":        word(&s.Description, "full", "summary"),
 		"field_names":        word(&s.FieldNames, "json", "snake"),
 		"unsupported_fields": word(&s.UnsupportedFields, "error", "omit"),
-		"timeout":            func(v ast.Node) { s.Timeout = d.duration(v) },
-		"max_args_bytes":     size(&s.MaxArgs),
-		"max_result_bytes":   size(&s.MaxResult),
+		"duration":           word(&s.Duration, "string", "ns"),
+		"repair":             func(v ast.Node) { s.Repair = new(d.boolean(v)) },
+		"coerce":             func(v ast.Node) { s.Coerce = new(d.boolean(v)) },
+		"max_items": func(v ast.Node) {
+			n, ok := d.integer(v)
+			if ok && n < 1 {
+				d.diags.Errorf(d.at(v), diag.YAMLValue, "give it at least 1", "%d items are too few", n)
+			}
+			s.MaxItems = n
+		},
+		"timeout":          func(v ast.Node) { s.Timeout = d.duration(v) },
+		"max_args_bytes":   size(&s.MaxArgs),
+		"max_result_bytes": size(&s.MaxResult),
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -163,4 +164,103 @@ func (d *decoder) require(n ast.Node, t Text, key, hint string) {
 	if !t.IsSet() || t.Value == "" {
 		d.diags.Errorf(d.at(n), diag.YAMLMissing, hint, "key %q is missing", key)
 	}
+}
+
+// values reads a mapping of words, lists of words or JSON.
+func (d *decoder) values(n ast.Node) []Value {
+	var out []Value
+	d.entries(n, func(entry *ast.MappingValueNode) {
+		v := d.value(entry.Value)
+		v.Name = d.text(entry.Key)
+		out = append(out, v)
+	})
+	return out
+}
+
+// keys is values with names out of a list.
+func (d *decoder) keys(n ast.Node, known []string) []Value {
+	values := d.values(n)
+	for _, v := range values {
+		if !slices.Contains(known, v.Name.Value) {
+			d.diags.Errorf(v.Name.Pos, diag.YAMLUnknown, strings.TrimPrefix(schema.DidYouMean(v.Name.Value, known), "; "), "unknown key %q", v.Name.Value)
+		}
+	}
+	return values
+}
+
+// value reads a word, a list of words, or anything as JSON.
+func (d *decoder) value(n ast.Node) Value {
+	v := Value{Value: d.jsonText(n)}
+	if list, ok := n.(*ast.SequenceNode); ok {
+		v.List = []string{}
+		for _, e := range list.Values {
+			v.List = append(v.List, d.jsonText(e).Value)
+		}
+	}
+	return v
+}
+
+// scalar reads a string, number or boolean as a word.
+func (d *decoder) scalar(n ast.Node) Text {
+	switch n.(type) {
+	case *ast.StringNode, *ast.LiteralNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		return d.jsonText(n)
+	}
+	d.wrongType(n, "a word")
+	return Text{Pos: d.at(n)}
+}
+
+// jsonText returns a value as JSON, and a string as it is.
+func (d *decoder) jsonText(n ast.Node) Text {
+	t := Text{Pos: d.at(n)}
+	switch n.(type) {
+	case *ast.StringNode, *ast.LiteralNode:
+		return d.text(n)
+	}
+	v, ok := d.plainValue(n)
+	if !ok {
+		return t
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		d.wrongType(n, "a value of JSON")
+	}
+	t.Value = string(text)
+	return t
+}
+
+// plainValue returns a value as package json has it; numbers as they are written.
+func (d *decoder) plainValue(n ast.Node) (any, bool) {
+	n, ok := d.plain(n)
+	if !ok {
+		return nil, false
+	}
+	switch n := n.(type) {
+	case *ast.StringNode, *ast.LiteralNode:
+		return d.text(n).Value, true
+	case *ast.IntegerNode, *ast.FloatNode:
+		return json.Number(n.GetToken().Value), true
+	case *ast.BoolNode:
+		return n.Value, true
+	case *ast.NullNode:
+		return nil, true
+	case *ast.SequenceNode:
+		out := []any{}
+		for _, e := range n.Values {
+			v, good := d.plainValue(e)
+			ok = ok && good
+			out = append(out, v)
+		}
+		return out, ok
+	case *ast.MappingNode, *ast.MappingValueNode:
+		out := make(map[string]any)
+		d.entries(n, func(entry *ast.MappingValueNode) {
+			v, good := d.plainValue(entry.Value)
+			ok = ok && good
+			out[d.text(entry.Key).Value] = v
+		})
+		return out, ok
+	}
+	d.wrongType(n, "a value of JSON")
+	return nil, false
 }

@@ -47,6 +47,13 @@ const (
 	HiddenReference   Code = "TG331" // hidden and nil for the hook
 	FieldAmbiguous    Code = "TG332" // two embedded fields of one name: JSON has neither
 	ResultDropped     Code = "TG333" // a response wrapper
+	OptionsHidden     Code = "TG334" // variadic functions or interfaces, which are not offered
+	TagIgnored        Code = "TG315" // a tag that nothing enforces
+	Callback          Code = "TG306" // a callback that is neither hidden nor collected
+	ChannelContext    Code = "TG307" // a channel whose sender nobody could stop
+	WriterResult      Code = "TG308" // a writer beside data results
+	IntegerID         Code = "TG320" // an id that JavaScript would round
+	EnumUnread        Code = "TG321" // a text enum whose names can't be read
 	TextHidden        Code = "TG401" // control or invisible characters
 	TextTwice         Code = "TG403" // two differing texts
 	TextUnknown       Code = "TG404" // a text for a parameter that isn't there

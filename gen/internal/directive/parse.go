@@ -238,7 +238,7 @@ func wholeWord(source string) string {
 // the name is not among them.
 func (p *parser) count(d *Directive, target Target, pos diag.Position) bool {
 	least, most := d.Min, d.Max
-	if target&(Field|Parameters) != 0 {
+	if target&(Field|Parameters) != 0 && d.Name != "schema" {
 		least, most = max(least-1, 0), max(most-1, 0)
 	}
 	if target&Method != 0 && d.Name == "hide" {

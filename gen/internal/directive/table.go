@@ -11,7 +11,10 @@
 // key with a value; a quoted one is only if its key is known.
 package directive
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Target is a kind of place at which a directive may stand.
 type Target uint8
@@ -49,17 +52,52 @@ type Spec struct {
 	Repeat  bool // may stand more than once
 }
 
+// ParamKeys are the keywords of the directive param: those of JSON Schema.
+var ParamKeys = []string{
+	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format",
+	"minItems", "maxItems", "minProperties", "maxProperties", "enum", "default", "title", "schema", "encoding",
+}
+
+// Flags are the keywords of param that need no value.
+var Flags = []string{"required", "optional", "secret", "uniqueItems"}
+
 // Table lists every directive, sorted by name.
 var Table = []Spec{
+	{
+		Name: "allow", Targets: Method | Type, Usage: `CODE ["why"]`, Min: 1, Max: 2, Repeat: true,
+		Help: "accepts a warning of that code here, and says why",
+	},
+	{
+		Name: "approve", Targets: Method, Usage: "[when=FUNC]", Keys: []string{"when"},
+		Help: "a person approves each call first, or those for which the function of the context and all parameters says true",
+	},
 	{Name: "closedworld", Targets: Method, Help: "the tool reaches nothing beyond the host's own systems"},
+	{
+		Name: "collect", Targets: Method, Usage: "NAME", Min: 1, Max: 1, Repeat: true,
+		Help: "what the hook calls a callback with is the tool's result",
+	},
+	{
+		Name: "confine", Targets: Method, Usage: "NAME [enum=A,B] [prefix=P] [under=DIR] [pattern=RE] [minimum=N] [maximum=N]", Min: 1, Max: 1, Repeat: true,
+		Keys: []string{"enum", "prefix", "under", "pattern", "minimum", "maximum"}, Help: "the host's policy for an argument, on top of all else",
+	},
+	{Name: "defer", Targets: Method, Help: "the tool is not in the first list: a model finds it by search"},
 	{Name: "destructive", Targets: Method, Help: "the tool may delete or overwrite"},
+	{
+		Name: "enum", Targets: Type, Usage: "names, open or off", Min: 1, Max: 1,
+		Help: "the constants of a type: integers by their names, values described and not enforced, or nothing of them",
+	},
 	{
 		Name: "errors", Targets: Method, Usage: "[retry=ErrA,ErrB] [failed=ErrC]", Keys: []string{"retry", "failed"},
 		Help: "which errors of the hook package a model may see: those that it can correct, and those that it can't",
 	},
+	{Name: "example", Targets: Method, Usage: "`{\"n\":1}`", Min: 1, Max: 1, Repeat: true, Help: "arguments that show how to call the tool"},
 	{
 		Name: "expose", Targets: Method, Usage: `[name=NAME] [title=TITLE] ["prose"]`, Max: 1,
 		Keys: []string{"name", "title"}, Help: "the method is a tool",
+	},
+	{
+		Name: "guard", Targets: Method, Usage: "FUNC NAME...", Min: 1, Max: 32, Repeat: true,
+		Help: "a function of the context and the named arguments, whose error refuses the call",
 	},
 	{
 		Name: "hide", Targets: Method | Field, Usage: "[NAME]", Max: 1, Repeat: true,
@@ -67,10 +105,27 @@ var Table = []Spec{
 	},
 	{Name: "idempotent", Targets: Method, Help: "the same call twice does no more than once"},
 	{
-		Name: "param", Targets: Method | Field | Parameters, Usage: `NAME[.field] "prose"`, Min: 1, Max: 2, Repeat: true,
-		Help: "describes a parameter, or a field of one; at a field or parameter itself the name is left out",
+		Name: "options", Targets: Method, Usage: "NAME WithA,WithB", Min: 2, Max: 2, Repeat: true,
+		Help: "offers constructors of functional options, in the order in which they are applied",
+	},
+	{
+		Name: "param", Targets: Method | Field | Parameters, Usage: `NAME[.field] ["prose"] [KEY=VALUE] [required] [optional] [secret] [uniqueItems]`, Min: 1, Max: 6, Repeat: true,
+		Keys: append(slices.Clone(ParamKeys), Flags...), Help: "describes and constrains a parameter, or a field of one; at a field or parameter itself the name is left out",
+	},
+	{
+		Name: "pin", Targets: Method, Usage: "NAME VALUE, NAME const=C, NAME from=FUNC or NAME option", Min: 1, Max: 2, Repeat: true,
+		Keys: []string{"const", "from"}, Help: "a parameter is not offered: the host sets it",
 	},
 	{Name: "readonly", Targets: Method, Help: "the tool changes nothing"},
+	{
+		Name: "result", Targets: Method, Usage: "[max_bytes=N] [max_items=N] [media=TYPE] [redact=a.b] [drop=N] [unwrap=METHOD]",
+		Keys: []string{"max_bytes", "max_items", "media", "redact", "drop", "unwrap"}, Help: "how results are shown; drop counts from 0",
+	},
+	{Name: "retries", Targets: Method, Usage: "N", Min: 1, Max: 1, Help: "how many calls in a row a model may correct; 0 is none"},
+	{
+		Name: "schema", Targets: Type | Field, Usage: "`{…}`", Min: 1, Max: 1,
+		Help: "a JSON Schema in the place of the derived one, for a type that encodes itself",
+	},
 	{Name: "sequential", Targets: Method, Help: "the tool runs alone: a barrier in its batch"},
 	{Name: "timeout", Targets: Method, Usage: "DURATION", Min: 1, Max: 1, Help: "how long one call may take, such as 30s"},
 	{

@@ -39,6 +39,9 @@ type Receiver struct {
 	Directives []directive.Directive
 	Config     *config.Package // of its package; nil: none
 	Own        bool            // of the user's module
+
+	searched    bool
+	implementer types.Type // of an interface
 }
 
 // Directive returns the directive of that name, or nil.
@@ -134,6 +137,11 @@ func (f *finder) add(r *Receiver, m *types.Func, pos diag.Position) *Hook {
 	}
 	if h.Func == nil {
 		f.diags.Notef(pos, diag.SourceMissing, "method %s of %s has no source here: its prose can't be read", m.Name(), r.Name.Name())
+	}
+	if impl := h.Implementation(); impl != nil && h.Doc.Text() == "" { // Text of none is empty
+		if decl, ok := f.program.Decl(impl).(*ast.FuncDecl); ok {
+			h.Doc = decl.Doc
+		}
 	}
 	h.Params = f.paramComments(m, h.Func)
 	f.hooks[m] = h
@@ -255,4 +263,46 @@ func sortedNames(m map[string]*types.Func) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// Implementation returns the method that implements a hook of an interface, if
+// exactly one exported or unexported type of its package does; else nil.
+func (h *Hook) Implementation() *types.Func { return h.Receiver.implementation(h.Method.Name()) }
+
+func (r *Receiver) implementation(method string) *types.Func {
+	iface, ok := r.Name.Type().Underlying().(*types.Interface)
+	if !ok {
+		return nil
+	}
+	if !r.searched {
+		r.searched, r.implementer = true, implementer(r.Package.Types, r.Name, iface)
+	}
+	if r.implementer == nil {
+		return nil
+	}
+	fn, _, _ := types.LookupFieldOrMethod(r.implementer, true, r.Package.Types, method)
+	m, _ := fn.(*types.Func)
+	return m
+}
+
+// implementer returns the pointer type of the only type that implements an
+// interface.
+func implementer(pkg *types.Package, self *types.TypeName, iface *types.Interface) types.Type {
+	var found []types.Type
+	for _, name := range pkg.Scope().Names() {
+		tn, ok := pkg.Scope().Lookup(name).(*types.TypeName)
+		if !ok || tn == self || tn.IsAlias() || types.IsInterface(tn.Type()) {
+			continue
+		}
+		if n, ok := tn.Type().(*types.Named); !ok || n.TypeParams().Len() > 0 {
+			continue
+		}
+		if p := types.NewPointer(tn.Type()); types.Implements(p, iface) {
+			found = append(found, p)
+		}
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	return found[0]
 }

@@ -8,6 +8,7 @@
 package doccomment
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/doc/comment"
 	"regexp"
@@ -22,6 +23,7 @@ type Doc struct {
 	Text       string // the description, paragraphs apart by a blank line
 	Params     []Param
 	Returns    string
+	Examples   []string // JSON after "Example:"
 	Deprecated string
 }
 
@@ -154,6 +156,10 @@ func (r *reader) paragraph(lines []string) {
 		r.items(lines)
 		return
 	}
+	if text, ok := strings.CutPrefix(strings.Join(lines, " "), "Example: "); ok && r.now != internal && strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+		r.doc.Examples = append(r.doc.Examples, text)
+		return
+	}
 	if r.now != internal {
 		r.now = description
 		r.paragraphs = append(r.paragraphs, strings.Join(lines, " "))
@@ -173,6 +179,9 @@ func (r *reader) sectionLines(lines []string) {
 
 func (r *reader) code(text string) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if r.example(lines) {
+		return
+	}
 	if r.now == params || r.now == returns {
 		for i := range lines {
 			lines[i] = strings.TrimSpace(lines[i])
@@ -183,6 +192,18 @@ func (r *reader) code(text string) {
 	if r.now == description {
 		r.paragraphs = append(r.paragraphs, "    "+strings.Join(lines, "\n    "))
 	}
+}
+
+// example takes a block of JSON below "Example:" as an example.
+func (r *reader) example(lines []string) bool {
+	last := len(r.paragraphs) - 1
+	text := strings.Join(lines, " ")
+	if last < 0 || r.paragraphs[last] != "Example:" || !strings.HasPrefix(text, "{") || !json.Valid([]byte(text)) {
+		return false
+	}
+	r.paragraphs = r.paragraphs[:last]
+	r.doc.Examples = append(r.doc.Examples, text)
+	return true
 }
 
 func (r *reader) list(l *comment.List) {

@@ -20,6 +20,8 @@ func codec(f *jen.File, c *model.Codec) {
 			readArray(f, c)
 		case model.Map:
 			readMap(f, c)
+		case model.Union:
+			readUnion(f, c)
 		case model.Enum, model.IntEnum:
 			enumTable(f, c)
 		}
@@ -32,7 +34,12 @@ func codec(f *jen.File, c *model.Codec) {
 			writeElements(f, c)
 		case model.Map:
 			writeMap(f, c)
+		case model.Union:
+			writeUnion(f, c)
 		}
+	}
+	if c.Kind == model.NameEnum {
+		nameTable(f, c)
 	}
 }
 
@@ -74,6 +81,51 @@ func enumTable(f *jen.File, c *model.Codec) {
 	f.Var().Id(c.Table).Op("=").Index().Add(typ).Values(values...)
 }
 
+// nameTable declares the names of integers.
+func nameTable(f *jen.File, c *model.Codec) {
+	rows := make([]jen.Code, len(c.Ints))
+	for i, v := range c.Ints {
+		rows[i] = jen.Values(entry("Name", jen.Lit(c.Values[i])), entry("Value", jen.Lit(int(v))))
+	}
+	f.Line()
+	f.Commentf("%s are the names of %s.", c.Table, c.Go.Name)
+	f.Var().Id(c.Table).Op("=").Index().Qual(toolimplPath, "Name").Add(lines(rows...))
+}
+
+// readUnion reads an object with the name of an implementation and its value.
+func readUnion(f *jen.File, c *model.Codec) {
+	names := make([]jen.Code, len(c.Variants[model.Reading]))
+	var cases []jen.Code
+	for i, v := range c.Variants[model.Reading] {
+		names[i] = jen.Lit(v.Name)
+		read := append([]jen.Code{jen.Var().Id("e").Add(goType(v.Type.Go))}, readInto(v.Type, "e")...)
+		cases = append(cases, jen.Case(jen.Lit(v.Name)).Block(append(read, jen.Id("v").Op("=").Id("e"))...))
+	}
+	cases = append(cases, jen.Default().Block(jen.Id("r").Dot("Skip").Call()))
+	f.Line()
+	f.Commentf("%s are the implementations of %s.", c.Table, c.Go.Name)
+	f.Var().Id(c.Table).Op("=").Index().String().Values(names...)
+	o := jen.Op("&").Id("o")
+	f.Line()
+	f.Func().Id(model.ReadFunc(c.Name)).Params(reader).Add(goType(c.Go)).Block(
+		jen.Var().Id("v").Add(goType(c.Go)),
+		jen.Id("o").Op(":=").Id("r").Dot("Object").Call(jen.Qual(toolimplPath, "VariantFields")),
+		jen.Id("name").Op(":=").Id("r").Dot("Variant").Call(o),
+		jen.For(jen.Id("r").Dot("Next").Call(o)).Block(
+			jen.Switch(jen.String().Call(jen.Id("r").Dot("Key").Call())).Block(
+				jen.Case(jen.Lit("type")).Block(jen.If(jen.Id("r").Dot("Field").Call(o, jen.Lit(0))).Block(jen.Id("r").Dot("Enum").Call(jen.Id(c.Table)))),
+				jen.Case(jen.Lit("value")).Block(
+					jen.If(jen.Op("!").Id("r").Dot("Field").Call(o, jen.Lit(1))).Block(jen.Continue()),
+					jen.Switch(jen.Id("name")).Block(cases...),
+				),
+				jen.Default().Block(jen.Id("r").Dot("Unknown").Call(o)),
+			),
+		),
+		jen.Id("r").Dot("End").Call(o),
+		jen.Return(jen.Id("v")),
+	)
+}
+
 var reader = jen.Id("r").Op("*").Qual(toolimplPath, "Reader")
 
 // readFields writes the loop over the properties of an object.
@@ -87,8 +139,12 @@ func readFields(table, target string, fields []model.Field) []jen.Code {
 		if field.Nullable {
 			method = "Nullable"
 		}
+		read := readField(field, target)
+		if field.Secret {
+			read = append([]jen.Code{r().Dot("Secret").Call()}, read...)
+		}
 		cases = append(cases, jen.Case(jen.Lit(field.Name)).Block(
-			jen.If(r().Dot(method).Call(o, jen.Lit(i))).Block(readField(field, target)...),
+			jen.If(r().Dot(method).Call(o, jen.Lit(i))).Block(append(read, fieldRules(field, target)...)...),
 		))
 	}
 	loop := []jen.Code{r().Dot("Unknown").Call(o)}
@@ -103,22 +159,39 @@ func readFields(table, target string, fields []model.Field) []jen.Code {
 	}
 }
 
+// fieldRules checks a property that was read.
+func fieldRules(field *model.Field, target string) []jen.Code {
+	var out []jen.Code
+	value := jen.Id(selector(field, target))
+	if field.Type.Kind == model.Pointer {
+		value = jen.Op("*").Add(value)
+	}
+	for _, rule := range field.Rules {
+		out = append(out, ruleCall(rule, field.Type, jen.Add(value)))
+	}
+	return out
+}
+
 // readField writes the statements that read one property, embedded pointers on
 // the way to it made first.
 func readField(field *model.Field, target string) []jen.Code {
-	var out []jen.Code
-	path := target
+	out, path := reach(field, target)
+	if field.Quoted {
+		return append(out, jen.Id(path).Op("=").Add(readQuoted(field.Type)))
+	}
+	return append(out, readInto(field.Type, path)...)
+}
+
+// reach makes the embedded pointers on the way to a field, and selects it.
+func reach(field *model.Field, target string) (out []jen.Code, path string) {
+	path = target
 	for _, step := range field.Embedded {
 		path += "." + step.Go
 		if !step.Pointer.IsZero() {
 			out = append(out, jen.If(jen.Id(path).Op("==").Nil()).Block(jen.Id(path).Op("=").New(goType(step.Pointer))))
 		}
 	}
-	path = selector(field, target)
-	if field.Quoted {
-		return append(out, jen.Id(path).Op("=").Add(readQuoted(field.Type)))
-	}
-	return append(out, readInto(field.Type, path)...)
+	return out, selector(field, target)
 }
 
 // selector selects a field: promoted ones without the embedded structs between.
@@ -157,6 +230,9 @@ func readAddress(t model.Type, address jen.Code) jen.Code {
 	case model.Text:
 		return jen.Id("r").Dot("Text").Call(address)
 	case model.JSON:
+		if t.NotNull {
+			return jen.Id("r").Dot("JSONValue").Call(address)
+		}
 		return jen.Id("r").Dot("JSON").Call(address)
 	default:
 		return jen.Id(model.ReadFunc(t.Codec)).Call(jen.Id("r"), address)
@@ -193,6 +269,20 @@ func readValue(t model.Type) jen.Code {
 		return r("Number")
 	case model.Any:
 		return convertTo(t.Go, t.Go.Kind == model.GoInterface || isBasic(t.Go, "any"), r("Any"))
+	case model.URL:
+		return r("URL")
+	case model.NameEnum:
+		return jen.Add(goType(t.Go)).Call(r("Name", jen.Id(t.Table)))
+	case model.Feed:
+		if t.Base == model.Kind(model.Seq) {
+			return jen.Qual("slices", "Values").Call(readValue(*t.Elem))
+		}
+		return jen.Qual(toolimplPath, "Sent").Call(readValue(*t.Elem))
+	case model.Content:
+		if t.Base == model.Bytes {
+			return jen.Qual(toolimplPath, "BytesSource").Call(r("Bytes"))
+		}
+		return jen.Qual(toolimplPath, "TextSource").Call(r("String"))
 	case model.Pointer:
 		return jen.Qual(toolimplPath, "Ptr").Call(readValue(*t.Elem))
 	default:
@@ -243,8 +333,22 @@ func convertTo(t model.GoType, same bool, expr jen.Code) *jen.Statement {
 func readStruct(f *jen.File, c *model.Codec) {
 	fieldTable(f, c.Table, c.Read, c.Hosts)
 	f.Line()
+	var body []jen.Code
+	for _, fields := range [2][]model.Field{c.Fixed, c.Read} {
+		for i := range fields {
+			if preset := fields[i].Preset; preset != nil {
+				body = append(body, presetField(&fields[i], *preset)...)
+			}
+		}
+	}
 	f.Func().Id(model.ReadFunc(c.Name)).Params(reader, jen.Id("v").Op("*").Add(goType(c.Go))).
-		Block(readFields(c.Table, "v", c.Read)...)
+		Block(append(body, readFields(c.Table, "v", c.Read)...)...)
+}
+
+// presetField sets a field before anything is read.
+func presetField(field *model.Field, preset model.Literal) []jen.Code {
+	out, path := reach(field, "v")
+	return append(out, jen.Id(path).Op("=").Add(literal(preset)))
 }
 
 // element writes the statements that read an element and hand it to use.
@@ -307,10 +411,7 @@ func readMap(f *jen.File, c *model.Codec) {
 		}
 		body = jen.If(jen.Id("key").Op(":=").Add(key), fresh).Block(loop...)
 	} else {
-		name := "IntKey"
-		if c.Keys[model.Reading].Kind == model.Uint {
-			name = "UintKey"
-		}
+		name := map[model.Kind]string{model.Int: "IntKey", model.Uint: "UintKey", model.Text: "TextKey"}[c.Keys[model.Reading].Kind]
 		key := jen.Qual(toolimplPath, name).Types(goType(c.Keys[model.Reading].Go)).Call(jen.Id("r"))
 		body = jen.If(jen.List(jen.Id("key"), jen.Id("ok")).Op(":=").Add(key), jen.Id("ok").Op("&&").Add(fresh)).Block(loop...)
 	}

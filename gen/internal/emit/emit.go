@@ -54,6 +54,9 @@ func Package(p *model.Package) (File, error) {
 	for i := range p.Toolsets {
 		arguments(f, &p.Toolsets[i])
 	}
+	for i := range p.Codecs {
+		local(f, &p.Codecs[i])
+	}
 	for i := range p.Toolsets {
 		toolset(f, p, &p.Toolsets[i])
 	}
@@ -66,6 +69,7 @@ func Package(p *model.Package) (File, error) {
 	for i := range p.Codecs {
 		codec(f, &p.Codecs[i])
 	}
+	patterns(f, p)
 	guards(f, p)
 	schemas(f, p)
 	return render(f, filepath.Join(p.Dir, ToolsFile))
@@ -145,7 +149,7 @@ func arguments(f *jen.File, ts *model.Toolset) {
 		t := &ts.Tools[i]
 		var fields []jen.Code
 		for _, p := range t.Params {
-			if p.Hidden || p.Context {
+			if !p.Offered() {
 				continue
 			}
 			for _, line := range wrap(fieldDoc(p.Go, p.Doc)) {
@@ -164,6 +168,32 @@ func arguments(f *jen.File, ts *model.Toolset) {
 		f.Line()
 		f.Commentf("%sArgs are the arguments of %s.", t.Ident, t.Name)
 		f.Type().Id(t.Ident + "Args").Struct(fields...)
+	}
+}
+
+// local declares a struct that stands for what the hook package has no type for.
+func local(f *jen.File, c *model.Codec) {
+	if !c.Local {
+		return
+	}
+	fields := make([]jen.Code, len(c.Read))
+	for i, field := range c.Read {
+		tag := field.Name
+		if !field.Required {
+			tag += ",omitempty"
+		}
+		fields[i] = jen.Id(field.Go).Add(goType(field.Type.Go)).Tag(map[string]string{"json": tag})
+	}
+	f.Line()
+	f.Commentf("%s is an argument that is an object of functional options.", c.Name)
+	f.Type().Id(c.Name).Struct(fields...)
+}
+
+// patterns declares the regular expressions, which are compiled at first use.
+func patterns(f *jen.File, p *model.Package) {
+	for _, pattern := range p.Patterns {
+		f.Line()
+		f.Var().Id(pattern.Var).Op("=").Qual(toolimplPath, "Pattern").Values(entry("Text", text(pattern.Text)))
 	}
 }
 

@@ -16,9 +16,12 @@ func Registry(r *model.Registry, names map[string]string) (File, error) {
 		f.ImportName(hub.Package, hub.Name)
 	}
 	f.PackageComment("Package " + r.Name + " gathers the generated toolsets of this module: what an agent links.")
-	fields := make([]jen.Code, len(r.Fields))
-	for i, hub := range r.Fields {
-		fields[i] = jen.Id(hub.Field).Add(goType(hub.Type))
+	fields := make([]jen.Code, 0, len(r.Fields))
+	for _, hub := range r.Fields {
+		fields = append(fields, jen.Id(hub.Field).Add(goType(hub.Type)))
+		if hub.Options {
+			fields = append(fields, jen.Id(hub.Field+"Options").Qual(hub.Package, hub.Toolset+"Options"))
+		}
 	}
 	f.Line()
 	f.Comment("Hooks are the receivers whose methods the registry's tools call. A nil field is")
@@ -31,7 +34,11 @@ func Registry(r *model.Registry, names map[string]string) (File, error) {
 	f.Comment("These stop compiling when a generated package changed: run go generate.")
 	f.Line()
 	for _, hub := range r.Fields {
-		f.Var().Id("_").Func().Params(goType(hub.Type)).Op("*").Qual(hub.Package, hub.Toolset+"Toolset").
+		params := []jen.Code{goType(hub.Type)}
+		if hub.Options {
+			params = append(params, jen.Qual(hub.Package, hub.Toolset+"Options"))
+		}
+		f.Var().Id("_").Func().Params(params...).Op("*").Qual(hub.Package, hub.Toolset+"Toolset").
 			Op("=").Qual(hub.Package, "New"+hub.Toolset)
 	}
 	return render(f, filepath.Join(r.Dir, RegistryFile))
@@ -60,7 +67,11 @@ func registryToolsets(f *jen.File, r *model.Registry) {
 				jen.Id("missing").Op("=").Append(jen.Id("missing"), jen.Qual("errors", "New").Call(jen.Lit(r.Name+": Hooks."+hub.Field+" is nil"))),
 			))
 		}
-		items = append(items, jen.Qual(hub.Package, "New"+hub.Toolset).Call(jen.Id("h").Dot(hub.Field)))
+		args := []jen.Code{jen.Id("h").Dot(hub.Field)}
+		if hub.Options {
+			args = append(args, jen.Id("h").Dot(hub.Field+"Options"))
+		}
+		items = append(items, jen.Qual(hub.Package, "New"+hub.Toolset).Call(args...))
 	}
 	if len(body) > 0 {
 		body = slices.Insert(body, 0, jen.Code(jen.Var().Id("missing").Index().Error()))

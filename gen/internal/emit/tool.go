@@ -15,19 +15,25 @@ func toolset(f *jen.File, p *model.Package, ts *model.Toolset) {
 	name := ts.Name + "Toolset"
 	spelled := spell(p, ts.Receiver)
 	f.Line()
+	fields := []jen.Code{jen.Id(ts.Var).Add(goType(ts.Receiver))}
+	values := []jen.Code{entry(ts.Var, jen.Id(ts.Var))}
+	params := []jen.Code{jen.Id(ts.Var).Add(goType(ts.Receiver))}
+	if len(ts.Options) > 0 {
+		fields = append(fields, jen.Id("options").Id(ts.Name+"Options"))
+		values = append(values, entry("options", jen.Id("options")))
+		params = append(params, jen.Id("options").Id(ts.Name+"Options"))
+		constructorOptions(f, ts)
+	}
 	f.Commentf("%s serves the hooks of %s.", name, spelled)
-	f.Type().Id(name).Struct(
-		jen.Id(ts.Var).Add(goType(ts.Receiver)),
-		jen.Id("tools").Index().Qual(runtimePath, "Tool"),
-	)
+	f.Type().Id(name).Struct(append(fields, jen.Id("tools").Index().Qual(runtimePath, "Tool"))...)
 	list := make([]jen.Code, len(ts.Tools))
 	for i, t := range ts.Tools {
 		list[i] = jen.Id(t.Type).Values(jen.Id("t"))
 	}
 	f.Line()
 	f.Commentf("New%s returns a toolset whose tools call %s.", ts.Name, ts.Var)
-	f.Func().Id("New"+ts.Name).Params(jen.Id(ts.Var).Add(goType(ts.Receiver))).Op("*").Id(name).Block(
-		jen.Id("t").Op(":=").Op("&").Id(name).Values(entry(ts.Var, jen.Id(ts.Var))),
+	f.Func().Id("New"+ts.Name).Params(params...).Op("*").Id(name).Block(
+		jen.Id("t").Op(":=").Op("&").Id(name).Values(values...),
 		jen.Id("t").Dot("tools").Op("=").Index().Qual(runtimePath, "Tool").Add(lines(list...)),
 		jen.Return(jen.Id("t")),
 	)
@@ -49,6 +55,17 @@ func toolset(f *jen.File, p *model.Package, ts *model.Toolset) {
 	}
 }
 
+// constructorOptions declares what a constructor takes besides the receiver.
+func constructorOptions(f *jen.File, ts *model.Toolset) {
+	fields := make([]jen.Code, len(ts.Options))
+	for i, o := range ts.Options {
+		fields[i] = jen.Id(o.Name).Add(goType(o.Type))
+	}
+	f.Commentf("%sOptions are the arguments that the host sets for all calls.", ts.Name)
+	f.Type().Id(ts.Name + "Options").Struct(fields...)
+	f.Line()
+}
+
 // spell writes a receiver's type for a comment or message.
 func spell(p *model.Package, t model.GoType) string {
 	if t.Kind == model.GoPointer {
@@ -58,47 +75,6 @@ func spell(p *model.Package, t model.GoType) string {
 		return t.Name
 	}
 	return p.SourceName + "." + t.Name
-}
-
-// entryPoint writes the typed method by which Go code calls a tool.
-func entryPoint(f *jen.File, ts *model.Toolset, t *model.Tool) {
-	var args []jen.Code
-	ctx, argument := "_", "_"
-	for _, p := range t.Params {
-		switch {
-		case p.Context:
-			ctx = "ctx"
-			args = append(args, jen.Id("ctx"))
-		case p.Hidden && p.Variadic:
-		case p.Hidden:
-			args = append(args, zero(p.Type.Go))
-		default:
-			argument = "args"
-			arg := jen.Id("args").Dot(p.Go)
-			if p.Variadic {
-				arg = arg.Op("...")
-			}
-			args = append(args, arg)
-		}
-	}
-	call := jen.Id("t").Dot(ts.Var).Dot(t.Method).Call(args...)
-	body := jen.Return(call)
-	if len(t.Results) == 0 {
-		body = call
-	}
-	f.Line()
-	f.Commentf("%s calls %s.%s.", t.Entry, ts.Name, t.Method)
-	f.Func().Params(jen.Id("t").Op("*").Id(ts.Name+"Toolset")).Id(t.Entry).
-		Params(jen.Id(ctx).Qual(contextPath, "Context"), jen.Id(argument).Id(t.Ident+"Args")).
-		Add(resultTypes(resultGoTypes(t))).Block(body)
-}
-
-func resultGoTypes(t *model.Tool) []model.GoType {
-	out := make([]model.GoType, len(t.Results))
-	for i, r := range t.Results {
-		out[i] = r.Go
-	}
-	return out
 }
 
 // zero is the zero value of a type as an expression.
@@ -149,14 +125,46 @@ func tool(f *jen.File, ts *model.Toolset, t *model.Tool) {
 	f.Func().Params(jen.Id(t.Type)).Id("Definition").Params().Op("*").Qual(runtimePath, "Definition").
 		Block(jen.Return(jen.Op("&").Id(t.Type + "Definition")))
 	f.Line()
-	f.Func().Params(jen.Id(t.Type)).Id("Validate").Params(jen.Id("_").Qual(contextPath, "Context"), jen.Id("raw").Qual(jsonPath, "RawMessage")).Error().Block(
-		jen.List(jen.Id("_"), jen.Err()).Op(":=").Id("decode"+t.Ident+"Args").Call(jen.Id("raw")),
-		jen.Return(jen.Err()),
-	)
+	validate(f, t)
+	approval(f, ts, t)
 	f.Line()
 	f.Func().Params(recv("t")).Id("Call").Params(jen.Id("ctx").Qual(contextPath, "Context"), jen.Id("raw").Qual(jsonPath, "RawMessage")).
 		Params(jen.Op("*").Qual(runtimePath, "Result"), jen.Error()).Block(call(t)...)
 	decoder(f, t)
+}
+
+// validate writes the method that checks arguments without calling the hook.
+func validate(f *jen.File, t *model.Tool) {
+	raw := jen.Id("raw").Qual(jsonPath, "RawMessage")
+	if len(t.Guards) == 0 {
+		f.Func().Params(jen.Id(t.Type)).Id("Validate").Params(jen.Id("_").Qual(contextPath, "Context"), raw).Error().Block(
+			jen.List(jen.Id("_"), jen.Err()).Op(":=").Id("decode"+t.Ident+"Args").Call(jen.Id("raw")),
+			jen.Return(jen.Err()),
+		)
+		return
+	}
+	f.Func().Params(jen.Id("t").Id(t.Type)).Id("Validate").Params(jen.Id("ctx").Qual(contextPath, "Context"), raw).Error().Block(
+		jen.List(jen.Id("args"), jen.Err()).Op(":=").Id("decode"+t.Ident+"Args").Call(jen.Id("raw")),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())),
+		jen.Return(jen.Id("t").Dot("toolset").Dot("guard"+t.Entry).Call(jen.Id("ctx"), jen.Id("args"))),
+	)
+}
+
+// approval writes the method that says whether a person must approve a call.
+func approval(f *jen.File, ts *model.Toolset, t *model.Tool) {
+	if t.When == nil {
+		return
+	}
+	statements, call := guardCall(jen.Id("t").Dot("toolset").Dot(ts.Var), t, *t.When)
+	body := []jen.Code{
+		jen.List(jen.Id("args"), jen.Err()).Op(":=").Id("decode" + t.Ident + "Args").Call(jen.Id("raw")),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Lit(""), jen.False())).Comment("the call itself says what is wrong"),
+	}
+	body = append(body, statements...)
+	f.Line()
+	f.Comment("NeedsApproval reports whether a person must approve a call.")
+	f.Func().Params(jen.Id("t").Id(t.Type)).Id("NeedsApproval").Params(jen.Id("ctx").Qual(contextPath, "Context"), jen.Id("raw").Qual(jsonPath, "RawMessage")).
+		Params(jen.String(), jen.Bool()).Block(append(body, jen.Return(jen.Lit(""), call))...)
 }
 
 func definition(t *model.Tool) []jen.Code {
@@ -177,8 +185,20 @@ func definition(t *model.Tool) []jen.Code {
 	if t.Sequential {
 		out = append(out, entry("Sequential", jen.True()))
 	}
+	if t.Defer {
+		out = append(out, entry("Defer", jen.True()))
+	}
 	if !t.Context {
 		out = append(out, entry("NoContext", jen.True()))
+	}
+	switch {
+	case t.When != nil:
+		out = append(out, entry("Approval", jen.Qual(runtimePath, "Ask")))
+	case t.Approve:
+		out = append(out, entry("Approval", jen.Qual(runtimePath, "Always")))
+	}
+	if t.Retries != 0 {
+		out = append(out, entry("Retries", jen.Lit(t.Retries)))
 	}
 	if t.Timeout != 0 {
 		out = append(out, entry("Timeout", duration(t.Timeout)))
@@ -228,117 +248,21 @@ func hints(h model.Hints) []jen.Code {
 	return out
 }
 
-// call writes the body of Call: decode, call, write.
-func call(t *model.Tool) []jen.Code {
-	failed := jen.Return(jen.Nil(), hookError(t))
-	fail := jen.If(jen.Err().Op("!=").Nil()).Block(failed)
-	body := []jen.Code{
-		jen.List(jen.Id("args"), jen.Err()).Op(":=").Id("decode" + t.Ident + "Args").Call(jen.Id("raw")),
-		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
-	}
-	var targets []jen.Code
-	var shown []model.Result
-	var vars []string
-	failing := false
-	for _, r := range t.Results {
-		switch {
-		case r.Error:
-			failing = true
-			targets = append(targets, jen.Err())
-		case r.Drop:
-			targets = append(targets, jen.Id("_"))
-		default:
-			name := "result"
-			if len(shown) > 0 {
-				name += strconv.Itoa(len(shown) + 1)
-			}
-			shown, vars = append(shown, r), append(vars, name)
-			targets = append(targets, jen.Id(name))
-		}
-	}
-	invoke := jen.Id("t").Dot("toolset").Dot(t.Entry).Call(jen.Id("ctx"), jen.Id("args"))
-	switch {
-	case len(targets) == 0:
-		body = append(body, invoke)
-	case failing && len(shown) == 0 && len(targets) == 1:
-		body = append(body, jen.If(jen.Err().Op(":=").Add(invoke), jen.Err().Op("!=").Nil()).Block(failed))
-	default:
-		op := ":="
-		if len(shown) == 0 {
-			op = "="
-		}
-		body = append(body, jen.List(targets...).Op(op).Add(invoke))
-		if failing {
-			body = append(body, fail)
-		}
-	}
-	return append(body, writeResults(t, shown, vars)...)
-}
-
-// hookError is what Call returns of the hook's error.
-func hookError(t *model.Tool) jen.Code {
-	if len(t.Retry)+len(t.Failed) == 0 {
-		return jen.Err()
-	}
-	list := func(vars []model.GoType) jen.Code {
-		if len(vars) == 0 {
-			return jen.Nil()
-		}
-		items := make([]jen.Code, len(vars))
-		for i, v := range vars {
-			items[i] = goType(v)
-		}
-		return jen.Index().Error().Values(items...)
-	}
-	return jen.Qual(toolimplPath, "Classify").Call(jen.Err(), list(t.Retry), list(t.Failed))
-}
-
-// writeResults writes the data results and returns the Result.
-func writeResults(t *model.Tool, shown []model.Result, vars []string) []jen.Code {
-	if len(shown) == 0 {
-		return []jen.Code{jen.Return(jen.Qual(toolimplPath, "Done").Call(), jen.Nil())}
-	}
-	var body []jen.Code
-	w := jen.Id("w").Op(":=").Qual(toolimplPath, "Write").Call(jen.Id(t.Ident + "Name"))
-	if len(shown) == 1 && shown[0].Name == "" {
-		typ := shown[0].Type
-		if typ.Kind == model.Pointer {
-			body = append(body, jen.If(jen.Id(vars[0]).Op("==").Nil()).Block(
-				jen.Return(jen.Nil(), jen.Qual(toolimplPath, "Nothing").Call(jen.Id(t.Ident+"Name"))),
-			))
-		}
-		body = append(body, w, writePresent(typ, vars[0]))
-		return append(body, jen.Return(jen.Id("w").Dot("Result").Call()))
-	}
-	body = append(body, w, jen.Id("w").Dot("Object").Call())
-	for i, r := range shown {
-		value := []jen.Code{jen.Id("w").Dot("Key").Call(jen.Lit(r.Name)), writePresent(r.Type, vars[i])}
-		if r.Type.Kind == model.Pointer || r.Type.Kind == model.Error {
-			value = []jen.Code{jen.If(jen.Id(vars[i]).Op("!=").Nil()).Block(value...)}
-		}
-		body = append(body, value...)
-	}
-	body = append(body, jen.Id("w").Dot("EndObject").Call())
-	if len(shown) == 1 && shown[0].Type.Kind == model.String {
-		return append(body, jen.Return(jen.Id("w").Dot("TextResult").Call(basic(shown[0].Type.Go, "string", jen.Id(vars[0])))))
-	}
-	return append(body, jen.Return(jen.Id("w").Dot("Result").Call()))
-}
-
 // decoder writes the function that checks and reads the arguments.
 func decoder(f *jen.File, t *model.Tool) {
 	table := t.Type + "Fields"
 	var fields []model.Field
 	var hosts []string
-	for _, p := range t.Params {
-		if p.Context {
-			continue
-		}
-		if p.Hidden {
+	for i := range t.Params {
+		p := &t.Params[i]
+		switch {
+		case p.Offered():
+			field := p.Field
+			field.Preset = nil // the method that calls the hook has the default
+			fields = append(fields, field)
+		case p.Name != "":
 			hosts = append(hosts, p.Name)
-			continue
 		}
-		fields = append(fields, p.Field)
 	}
 	if len(fields)+len(hosts) == 0 {
 		table = "nil"
@@ -348,6 +272,12 @@ func decoder(f *jen.File, t *model.Tool) {
 	body := []jen.Code{
 		jen.Var().Id("args").Id(t.Ident + "Args"),
 		jen.Id("r").Op(":=").Qual(toolimplPath, "Read").Call(jen.Id(t.Ident+"Name"), jen.Id("raw"), jen.Lit(t.MaxArgs)),
+	}
+	if t.Coerce {
+		body = append(body, jen.Id("r").Dot("Coerce").Call())
+	}
+	if t.NoRepair {
+		body = append(body, jen.Id("r").Dot("NoRepair").Call())
 	}
 	body = append(body, readFields(table, "args", fields)...)
 	body = append(body, jen.Return(jen.Id("args"), jen.Id("r").Dot("Close").Call()))

@@ -53,6 +53,12 @@ func write(t model.Type, value, address *jen.Statement) jen.Code {
 		return w("Any", value)
 	case model.Error:
 		return w("Error", value)
+	case model.Content:
+		return w("Content", value)
+	case model.URL:
+		return w("URL", address)
+	case model.NameEnum:
+		return jen.Id("w").Dot("Name").Call(basic(t.Go, "int64", value), jen.Id(t.Table))
 	case model.Text:
 		return w("Text", address)
 	case model.JSON:
@@ -130,7 +136,7 @@ func sequence(statements []jen.Code) []jen.Code {
 // present lists the conditions under which a property is written.
 func present(field *model.Field, path string) []jen.Code {
 	value := jen.Id(path)
-	if field.Type.Kind == model.Pointer || field.Type.Kind == model.Error {
+	if field.Type.Kind.LeftOut() {
 		return []jen.Code{value.Op("!=").Nil()}
 	}
 	if field.OmitEmpty {
@@ -203,14 +209,39 @@ func writeMap(f *jen.File, c *model.Codec) {
 	case model.Uint:
 		method, key = "UintKey", basic(c.Keys[model.Writing].Go, "uint64", jen.Id("k"))
 	}
+	keys := jen.Qual(toolimplPath, "SortedKeys").Call(jen.Id("m"))
+	element := jen.Id("k")
+	if c.Keys[model.Writing].Kind == model.Text {
+		keys = jen.Qual(toolimplPath, "TextKeys").Call(jen.Id("w"), jen.Id("m"))
+		element, key = jen.Id("k").Dot("Key"), jen.Id("k").Dot("Text")
+	}
 	f.Line()
 	f.Func().Id(model.WriteFunc(c.Name)).Params(writer, jen.Id("m").Add(goType(c.Go))).Block(
 		jen.If(jen.Op("!").Id("w").Dot("Object").Call()).Block(jen.Return()),
-		jen.For(jen.List(jen.Id("_"), jen.Id("k")).Op(":=").Range().Qual(toolimplPath, "SortedKeys").Call(jen.Id("m"))).Block(
+		jen.For(jen.List(jen.Id("_"), jen.Id("k")).Op(":=").Range().Add(keys)).Block(
 			jen.Id("w").Dot(method).Call(key),
-			jen.Id("e").Op(":=").Id("m").Index(jen.Id("k")),
+			jen.Id("e").Op(":=").Id("m").Index(element),
 			writeValue(*c.Elems[model.Writing], "e"),
 		),
 		jen.Id("w").Dot("EndObject").Call(),
+	)
+}
+
+// writeUnion writes an implementation with its name; one that isn't known, or
+// nil, is null.
+func writeUnion(f *jen.File, c *model.Codec) {
+	var cases []jen.Code
+	for _, v := range c.Variants[model.Writing] {
+		cases = append(cases, jen.Case(goType(v.Type.Go)).Block(
+			jen.Id("w").Dot("Object").Call(),
+			jen.Id("w").Dot("Key").Call(jen.Lit("type")), jen.Id("w").Dot("String").Call(jen.Lit(v.Name)),
+			jen.Id("w").Dot("Key").Call(jen.Lit("value")), writeValue(v.Type, "v"),
+			jen.Id("w").Dot("EndObject").Call(),
+		))
+	}
+	cases = append(cases, jen.Default().Block(jen.Id("w").Dot("Null").Call()))
+	f.Line()
+	f.Func().Id(model.WriteFunc(c.Name)).Params(writer, jen.Id("v").Add(goType(c.Go))).Block(
+		jen.Switch(jen.Id("v").Op(":=").Id("v").Assert(jen.Type())).Block(cases...),
 	)
 }

@@ -54,14 +54,21 @@ func (p *Program) exports(ctx context.Context, o Options, roots []*Package, diag
 	}
 	slices.Sort(paths)
 	cfg := p.config(ctx, o)
-	cfg.Mode = packages.NeedName | packages.NeedExportFile
+	// Export data of a package has only those objects of others that it uses; who
+	// looks for a type's constants needs that of the type's own package too.
+	cfg.Mode = packages.NeedName | packages.NeedExportFile | packages.NeedFiles | packages.NeedImports | packages.NeedDeps
 	cfg.Overlay = nil // nothing out there is overlaid
 	loaded, err := packages.Load(cfg, paths...)
 	if err != nil {
 		return listError(err)
 	}
-	for _, pkg := range loaded {
+	packages.Visit(loaded, nil, func(pkg *packages.Package) {
 		p.importer.files[pkg.PkgPath] = pkg.ExportFile
+		if p.packages[pkg.PkgPath] == nil {
+			p.add(pkg)
+		}
+	})
+	for _, pkg := range loaded {
 		if pkg.ExportFile == "" {
 			p.broken(pkg, o, diags)
 		}
@@ -191,6 +198,15 @@ func (i *moduleImporter) Import(path string) (*types.Package, error) {
 		return pkg.Types, nil
 	}
 	return i.exported.Import(path)
+}
+
+// Complete gives a package that was reached through others all of its objects.
+// Where that fails it keeps those that it has.
+func (p *Program) Complete(pkg *types.Package) *types.Package {
+	if !pkg.Complete() && p.importer.files[pkg.Path()] != "" {
+		_, _ = p.importer.exported.Import(pkg.Path())
+	}
+	return pkg
 }
 
 // open returns the export data of a package outside the main modules.

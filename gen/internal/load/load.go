@@ -7,7 +7,8 @@
 // compiles nothing. Packages of the main modules are type-checked from their
 // source, function bodies left out. All others come from export data, which the
 // second call gets for the packages outside the main modules that hook packages
-// import directly; the go command has it in its cache after any build.
+// import, and for those that these import; the go command has it in its cache
+// after any build.
 //
 // So nothing of the user's is compiled, and a package whose generated output is
 // missing, or which doesn't compile for another reason, loads all the same. Its
@@ -87,6 +88,7 @@ type Package struct {
 	goFiles  []string
 	compiled []string
 	imports  []string
+	byName   map[string]string // files by base name
 }
 
 // A StrayFile is one with a directive that no build of the package sees.

@@ -5,8 +5,10 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
+	"slices"
 
 	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/directive"
 )
 
 // key finds a declaration: export data knows lines, but no columns.
@@ -86,16 +88,23 @@ func (p *Program) sourceOf(obj types.Object) *sourceFile {
 	if pkg == nil {
 		return nil
 	}
-	name := filepath.Base(p.Position(obj.Pos()).Filename)
-	for _, list := range [2][]string{pkg.compiled, pkg.goFiles} {
-		for _, file := range list {
-			if filepath.Base(file) == name {
-				f, _ := p.file(file)
-				return f
-			}
+	file := pkg.named(p.Position(obj.Pos()).Filename)
+	if file == "" {
+		return nil
+	}
+	f, _ := p.file(file)
+	return f
+}
+
+// named returns the file of a package with the base name of path; "": none.
+func (pkg *Package) named(path string) string {
+	if pkg.byName == nil {
+		pkg.byName = make(map[string]string)
+		for _, file := range slices.Concat(pkg.goFiles, pkg.compiled) { // of two, the one that is compiled
+			pkg.byName[filepath.Base(file)] = file
 		}
 	}
-	return nil
+	return pkg.byName[filepath.Base(path)]
 }
 
 // indexed builds the index of a file.
@@ -176,6 +185,13 @@ func (p *Program) TypeDoc(tn *types.TypeName) *ast.CommentGroup {
 		}
 	}
 	return nil
+}
+
+// TypeDirectives returns the directives at a type. What is wrong with them is
+// reported where the type's package is searched for hooks.
+func (p *Program) TypeDirectives(tn *types.TypeName) []directive.Directive {
+	found, _ := directive.Parse(p.Fset, directive.Type, p.TypeDoc(tn))
+	return found
 }
 
 // ErrorAt returns a type error within a node, if there is one.

@@ -18,10 +18,17 @@ type Package struct {
 	SourceName string    `json:"source_name"`
 	Toolsets   []Toolset `json:"toolsets"`
 	Codecs     []Codec   `json:"codecs,omitempty"` // sorted by name
+	Patterns   []Pattern `json:"patterns,omitempty"`
 
 	// Imports are the names of packages whose types appear, by import path.
 	Imports map[string]string `json:"-"`
 	Aliases map[string]string `json:"-"` // other names for some of them
+}
+
+// A Pattern is a regular expression that arguments are matched with.
+type Pattern struct {
+	Var  string `json:"var"`
+	Text string `json:"text"`
 }
 
 // A Toolset is the tools of one receiver type.
@@ -31,7 +38,8 @@ type Toolset struct {
 	Var      string        `json:"var"`      // what generated code calls a receiver
 	Nilable  bool          `json:"nilable"`  // a nil receiver can be recognised
 	Pos      diag.Position `json:"-"`
-	Tools    []Tool        `json:"tools"` // sorted by name
+	Tools    []Tool        `json:"tools"`             // sorted by name
+	Options  []GoField     `json:"options,omitempty"` // what its constructor takes besides
 }
 
 // A Tool is one hook.
@@ -49,8 +57,16 @@ type Tool struct {
 	Timeout     time.Duration `json:"timeout,omitempty"`
 	MaxArgs     int           `json:"max_args,omitempty"`
 	MaxResult   int           `json:"max_result,omitempty"`
-	Retry       []GoType      `json:"retry,omitempty"`  // error variables that a model can correct
-	Failed      []GoType      `json:"failed,omitempty"` // error variables that a model may see
+	MaxItems    int           `json:"max_items,omitempty"`
+	Retry       []ErrorMatch  `json:"retry,omitempty"`  // errors that a model can correct
+	Failed      []ErrorMatch  `json:"failed,omitempty"` // errors that a model may see
+	Guards      []Guard       `json:"guards,omitempty"`
+	Approve     bool          `json:"approve,omitempty"` // a person decides
+	Defer       bool          `json:"defer,omitempty"`   // found by search
+	Retries     int           `json:"retries,omitempty"`
+	Coerce      bool          `json:"coerce,omitempty"`
+	NoRepair    bool          `json:"no_repair,omitempty"`
+	When        *Guard        `json:"when,omitempty"`   // only when this says so
 	Params      []Param       `json:"params,omitempty"` // in order
 	Results     []Result      `json:"results,omitempty"`
 	Input       string        `json:"input"`            // JSON Schema, indented
@@ -58,6 +74,22 @@ type Tool struct {
 	SchemaHash  string        `json:"schema_hash"`
 	Signature   GoType        `json:"signature,omitzero"` // of the method expression; zero: it has a type that can't be named
 	Pos         diag.Position `json:"-"`
+}
+
+// An ErrorMatch is a variable or type of the hook package that an error is
+// compared with.
+type ErrorMatch struct {
+	Go   GoType `json:"go"`
+	Type bool   `json:"type,omitempty"` // a type, found by errors.As
+}
+
+// A Guard is a function of the hook package that looks at arguments before the
+// hook runs.
+type Guard struct {
+	Func   GoType   `json:"func,omitzero"`
+	Method string   `json:"method,omitempty"` // of the receiver
+	Args   []string `json:"args,omitempty"`   // fields of the argument struct
+	Params []int    `json:"params,omitempty"` // indexes of the parameters
 }
 
 // Hints are a tool's hints: nil is unknown.
@@ -68,22 +100,138 @@ type Hints struct {
 	OpenWorld   *bool `json:"open_world,omitempty"`
 }
 
-// A Param is a parameter of a hook.
+// A Param is a parameter of a hook, and how it comes by its argument.
 type Param struct {
 	Field    `json:"field"`
-	Doc      string `json:"doc,omitempty"`
-	Context  bool   `json:"context,omitempty"`  // the context of the call
-	Hidden   bool   `json:"hidden,omitempty"`   // passed as its zero value
-	Variadic bool   `json:"variadic,omitempty"` // its type is the slice
+	Doc      string    `json:"doc,omitempty"`
+	Form     Form      `json:"form,omitempty"`
+	Variadic bool      `json:"variadic,omitempty"` // its type is the slice
+	Param    GoType    `json:"param,omitzero"`     // type of the parameter, where the argument's is another
+	Pin      *Pin      `json:"pin,omitempty"`      // Pinned
+	Default  *Literal  `json:"default,omitempty"`  // in the place of an argument that isn't sent
+	Options  []Option  `json:"options,omitempty"`  // Optional
+	Builder  *Builder  `json:"builder,omitempty"`  // Optional: what the options are set on
+	Callback *Callback `json:"callback,omitempty"` // Collect
+}
+
+// A Form is how a parameter comes by its argument.
+type Form string
+
+// The forms.
+const (
+	Value    Form = ""
+	Context  Form = "context"   // the context of the call
+	Hidden   Form = "hidden"    // its zero value
+	Pinned   Form = "pinned"    // what the host sets
+	Pointed  Form = "pointed"   // an optional argument, or its default or zero value
+	Captured Form = "captured"  // an io.Writer, whose text is the result
+	Optional Form = "functions" // functional options, made of an object
+	Collect  Form = "collect"   // a callback, whose arguments are the result
+)
+
+// Offered reports whether a model may send the parameter.
+func (p *Param) Offered() bool {
+	switch p.Form {
+	case Value, Pointed, Optional:
+		return true
+	default:
+		return false
+	}
+}
+
+// A Pin is how the host sets a parameter or field: exactly one field is set.
+type Pin struct {
+	Value  *Literal `json:"value,omitempty"`
+	Symbol GoType   `json:"symbol,omitzero"`  // a constant or variable
+	Func   GoType   `json:"func,omitzero"`    // a function of the context
+	Method string   `json:"method,omitempty"` // the same, of the receiver
+	Option string   `json:"option,omitempty"` // a field of the toolset's options
+}
+
+// A Literal is a Go value written down.
+type Literal struct {
+	Go     GoType    `json:"go"`
+	Text   string    `json:"text,omitempty"` // of a basic value: its Go source
+	Quoted bool      `json:"quoted,omitempty"`
+	Addr   bool      `json:"addr,omitempty"` // a pointer to Elems[0]
+	Keys   []string  `json:"keys,omitempty"` // of a map, or names of fields
+	Struct bool      `json:"struct,omitempty"`
+	Elems  []Literal `json:"elems,omitempty"`
+	Nil    bool      `json:"nil,omitempty"`
+}
+
+// A Builder is a function that makes what options are set on by its methods.
+type Builder struct {
+	Func   GoType  `json:"func"`
+	Params []Field `json:"params,omitempty"`
+	Spread bool    `json:"spread,omitempty"` // its last parameter is variadic
+}
+
+// An Option is a constructor of a functional option that is offered, or a
+// method of a builder.
+type Option struct {
+	Method  string  `json:"method,omitempty"`  // of the builder
+	Chained bool    `json:"chained,omitempty"` // it returns the builder
+	Func    GoType  `json:"func"`
+	Field   Field   `json:"field"`
+	Params  []Field `json:"params,omitempty"`  // none: the property is a boolean; one: its value; more: fields of an object
+	Type    string  `json:"type,omitempty"`    // of the object
+	Spread  bool    `json:"spread,omitempty"`  // its last parameter is variadic
+	Wrapped bool    `json:"wrapped,omitempty"` // the field is a pointer to the argument, nil where it isn't sent
+}
+
+// A Callback is a func that is called with each value.
+type Callback struct {
+	Elem    Type   `json:"elem"`
+	Returns string `json:"returns,omitempty"` // "", error, bool
+	Max     int    `json:"max"`
 }
 
 // A Result is a result of a hook, in order. The last error is one too.
 type Result struct {
-	Name  string `json:"name,omitempty"` // of a property, where there are several
-	Go    GoType `json:"go"`
-	Type  Type   `json:"type,omitzero"`
-	Error bool   `json:"error,omitempty"` // the error
-	Drop  bool   `json:"drop,omitempty"`  // not shown
+	Name   string  `json:"name,omitempty"` // of a property, where there are several
+	Go     GoType  `json:"go"`
+	Type   Type    `json:"type,omitzero"`
+	Error  bool    `json:"error,omitempty"`  // the error
+	Drop   bool    `json:"drop,omitempty"`   // not shown
+	Extra  bool    `json:"extra,omitempty"`  // none of the method: what was captured or collected
+	Stream *Stream `json:"stream,omitempty"` // its items are shown
+	Unwrap *Unwrap `json:"unwrap,omitempty"` // what a method of it returns is shown
+	Keep   []Keep  `json:"keep,omitempty"`   // only these fields are shown
+	Media  string  `json:"media,omitempty"`  // bytes of this type
+}
+
+// A Stream is a result that yields items.
+type Stream struct {
+	Kind StreamKind `json:"kind"`
+	Key  *Type      `json:"key,omitempty"` // Pairs
+	Max  int        `json:"max"`
+}
+
+// A StreamKind is the form of a stream.
+type StreamKind string
+
+// The kinds of streams.
+const (
+	Seq      StreamKind = "seq"     // iter.Seq[T]
+	SeqError StreamKind = "seq_err" // iter.Seq2[T, error]
+	Pairs    StreamKind = "pairs"   // iter.Seq2[K, V]
+	Channel  StreamKind = "channel" // <-chan T
+)
+
+// An Unwrap is a method by which a result gives its data.
+type Unwrap struct {
+	Method  string `json:"method"`
+	Context bool   `json:"context,omitempty"` // it takes the context
+	Into    GoType `json:"into,omitzero"`     // it fills one of these; zero: it returns the data
+}
+
+// A Keep is a field of a result that is shown though the rest is not.
+type Keep struct {
+	Name  string   `json:"name"`
+	Path  []string `json:"path"`
+	Guard []int    `json:"guard,omitempty"` // lengths of heads of the path that may be nil
+	Type  Type     `json:"type"`
 }
 
 // A Kind says how a value is read and written.
@@ -105,8 +253,13 @@ const (
 	Number   Kind = "number" // json.Number
 	Any      Kind = "any"
 	Error    Kind = "error"
-	Text     Kind = "text" // its own MarshalText and UnmarshalText
-	JSON     Kind = "json" // its own MarshalJSON and UnmarshalJSON
+	Content  Kind = "content" // an io.Reader, read and closed
+	URL      Kind = "url"
+	Union    Kind = "union"     // an interface with known implementations
+	Feed     Kind = "feed"      // a sequence or channel, made of a slice
+	NameEnum Kind = "name_enum" // of integers, by their names
+	Text     Kind = "text"      // its own MarshalText and UnmarshalText
+	JSON     Kind = "json"      // its own MarshalJSON and UnmarshalJSON
 	Pointer  Kind = "pointer"
 	Struct   Kind = "struct"
 	Slice    Kind = "slice"
@@ -119,6 +272,12 @@ func (k Kind) Nilable() bool {
 	return k == Pointer || k == Slice || k == Map || k == Bytes
 }
 
+// LeftOut reports whether a result property of the kind is not there when it
+// is nil.
+func (k Kind) LeftOut() bool {
+	return k == Pointer || k == Error || k == Content || k == Union
+}
+
 // A Type is how one Go type is read or written.
 type Type struct {
 	Kind  Kind   `json:"kind"`
@@ -127,7 +286,9 @@ type Type struct {
 	Elem  *Type  `json:"elem,omitempty"`  // Pointer
 	Codec string `json:"codec,omitempty"` // Struct, Slice, Array, Map, Enum, IntEnum: name of its codec
 	Table string `json:"table,omitempty"` // Enum, IntEnum: where a reader looks values up
-	Base  Kind   `json:"base,omitempty"`  // Text, JSON: the kind of the underlying type, by which it is empty or not
+	Base  Kind   `json:"base,omitempty"`  // Text, JSON: the kind of the underlying type, by which it is empty or not; Feed: seq or channel; Content: bytes
+
+	NotNull bool `json:"not_null,omitempty"` // JSON: null is refused
 }
 
 // A Codec is a pair of generated functions for one Go type.
@@ -136,16 +297,26 @@ type Codec struct {
 	Table  string   `json:"table"` // where a reader looks names or values up: lineFields, priorityValues
 	Kind   Kind     `json:"kind"`
 	Go     GoType   `json:"go"`
+	Local  bool     `json:"local,omitempty"` // a struct that generated code declares
 	Len    int      `json:"len,omitempty"`
 	Keys   [2]*Type `json:"keys,omitzero"`   // of a map, as it is read and as it is written
 	Elems  [2]*Type `json:"elems,omitzero"`  // of a slice, array or map, likewise
 	Read   []Field  `json:"read,omitempty"`  // fields of a struct that are read
 	Write  []Field  `json:"write,omitempty"` // those that are written
-	Hosts  []string `json:"hosts,omitempty"` // names of hidden fields, which are not to be sent
+	Hosts  []string `json:"hosts,omitempty"` // names of fields that the host sets, which are not to be sent
+	Fixed  []Field  `json:"fixed,omitempty"` // those of them that are not zero: Preset is what they are
 	Reads  bool     `json:"reads,omitempty"` // there is a read function
 	Writes bool     `json:"writes,omitempty"`
-	Values []string `json:"values,omitempty"` // Enum
-	Ints   []int64  `json:"ints,omitempty"`   // IntEnum
+	Values []string `json:"values,omitempty"` // Enum; NameEnum: the names of Ints
+
+	Variants [2][]Variant `json:"variants,omitzero"` // Union, as it is read and as it is written
+	Ints     []int64      `json:"ints,omitempty"`    // IntEnum
+}
+
+// A Variant is one implementation of an interface.
+type Variant struct {
+	Name string `json:"name"`
+	Type Type   `json:"type"`
 }
 
 // ReadFunc is the function of a codec that reads.
@@ -162,16 +333,29 @@ const (
 
 // A Field is a property and the Go variable behind it.
 type Field struct {
-	Name      string `json:"name"`               // in JSON
-	Go        string `json:"go"`                 // field of the args struct or struct
-	Embedded  []Step `json:"embedded,omitempty"` // embedded fields on the way to it
-	Promoted  bool   `json:"promoted,omitempty"` // it can be selected without naming them
-	Type      Type   `json:"type"`
-	Required  bool   `json:"required,omitempty"`
-	Nullable  bool   `json:"nullable,omitempty"` // null is the zero value
-	OmitEmpty bool   `json:"omit_empty,omitempty"`
-	OmitZero  string `json:"omit_zero,omitempty"` // how zero is recognised: method, compare
-	Quoted    bool   `json:"quoted,omitempty"`    // ,string
+	Name      string   `json:"name"`               // in JSON
+	Go        string   `json:"go"`                 // field of the args struct or struct
+	Embedded  []Step   `json:"embedded,omitempty"` // embedded fields on the way to it
+	Promoted  bool     `json:"promoted,omitempty"` // it can be selected without naming them
+	Type      Type     `json:"type"`
+	Required  bool     `json:"required,omitempty"`
+	Nullable  bool     `json:"nullable,omitempty"` // null is the zero value
+	OmitEmpty bool     `json:"omit_empty,omitempty"`
+	OmitZero  string   `json:"omit_zero,omitempty"` // how zero is recognised: method, compare
+	Quoted    bool     `json:"quoted,omitempty"`    // ,string
+	Rules     []Rule   `json:"rules,omitempty"`
+	Secret    bool     `json:"secret,omitempty"` // never repeated in a message
+	Preset    *Literal `json:"preset,omitempty"` // what it is when it isn't sent
+}
+
+// A Rule is a constraint that is checked after a value was read: a function of
+// package toolimpl and what it compares with.
+type Rule struct {
+	Func string    `json:"func"`
+	Args []Literal `json:"args,omitempty"`
+	Var  string    `json:"var,omitempty"`  // package variable that holds the argument: a pattern
+	Of   string    `json:"of,omitempty"`   // what of the value is given: "", string, len
+	Read bool      `json:"read,omitempty"` // a method of the reader, not a function
 }
 
 // A Step is an embedded field on the way to a promoted one.
@@ -240,5 +424,6 @@ type RegistryHub struct {
 	Toolset string   `json:"toolset"` // Desk
 	Type    GoType   `json:"type"`
 	Nilable bool     `json:"nilable"`
-	Tools   []string `json:"tools"` // identifiers of its definitions
+	Options bool     `json:"options,omitempty"` // its constructor takes options
+	Tools   []string `json:"tools"`             // identifiers of its definitions
 }

@@ -82,6 +82,14 @@ func subschemas(s *jsonschema.Schema) []*jsonschema.Schema {
 			out = append(out, p.Value)
 		}
 	}
+	return slices.Concat(out, s.AnyOf, s.OneOf, s.AllOf)
+}
+
+func (a *assembler) copies(list []*jsonschema.Schema) []*jsonschema.Schema {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i] = a.copy(out[i])
+	}
 	return out
 }
 
@@ -103,6 +111,7 @@ func (a *assembler) copy(s *jsonschema.Schema) *jsonschema.Schema {
 	}
 	c := *s
 	c.Items = a.copy(s.Items)
+	c.AnyOf, c.OneOf, c.AllOf = a.copies(s.AnyOf), a.copies(s.OneOf), a.copies(s.AllOf)
 	c.AdditionalProperties = a.copy(s.AdditionalProperties)
 	if s.Properties != nil {
 		c.Properties = jsonschema.NewProperties()

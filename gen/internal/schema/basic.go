@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/invopop/jsonschema"
 
@@ -74,8 +75,9 @@ func (w *Walker) constants(n *types.Named, dir Direction) (Value, bool) {
 	if !ok || b.Info()&(types.IsString|types.IsInteger) == 0 || n.Obj().Pkg() == nil {
 		return Value{}, false
 	}
+	mode, _ := w.typeSetting(n).Get("enum")
 	list := w.constantsOf(n)
-	if len(list) < 2 || w.areFlags(list) {
+	if len(list) < 2 || mode.Value == "off" || w.areFlags(list) {
 		return Value{}, false
 	}
 	c := &model.Codec{Kind: model.Enum, Go: GoType(n), Reads: true}
@@ -101,11 +103,60 @@ func (w *Walker) constants(n *types.Named, dir Direction) (Value, bool) {
 		return Value{}, false
 	}
 	s.Description = strings.Join(docs, " ")
-	if dir == Out {
+	if mode.Value == "names" && c.Kind == model.IntEnum {
+		return w.named(n, c, list, s)
+	}
+	if dir == Out || mode.Value == "open" {
 		return w.described(n, b, s)
 	}
 	e := w.entry(n, func() *model.Codec { return c })
 	return Value{model.Type{Kind: c.Kind, Go: c.Go, Codec: e.codec.Name, Table: e.codec.Table, Bits: bitsOf(b)}, s}, true
+}
+
+// named is an enum of integers that go by their names: snake_case, without what
+// all of them begin with.
+func (w *Walker) named(n *types.Named, c *model.Codec, list []*types.Const, s *jsonschema.Schema) (Value, bool) {
+	c.Kind, c.Ints, c.Writes = model.NameEnum, nil, true
+	s.Type, s.Enum = "string", nil
+	names := make([]string, len(list))
+	for i, k := range list {
+		names[i] = k.Name()
+	}
+	head := commonHead(names)
+	var docs []string
+	for i, k := range list {
+		v, _ := constant.Int64Val(k.Val())
+		if slices.Contains(c.Ints, v) {
+			continue
+		}
+		name := naming.Snake(strings.TrimPrefix(names[i], head))
+		c.Ints, c.Values = append(c.Ints, v), append(c.Values, name)
+		if !w.isDeprecated(k) {
+			s.Enum = append(s.Enum, name)
+			docs = append(docs, w.constantDoc(k, name, false)...)
+		}
+	}
+	s.Description = strings.Join(docs, " ")
+	e := w.entry(n, func() *model.Codec { return c })
+	return Value{model.Type{Kind: c.Kind, Go: c.Go, Codec: e.codec.Name, Table: e.codec.Table}, s}, true
+}
+
+// commonHead returns the words that all names begin with, as long as something
+// is left of each.
+func commonHead(names []string) string {
+	head := names[0]
+	for _, n := range names {
+		for !strings.HasPrefix(n, head) || len(n) == len(head) {
+			head = head[:len(head)-1]
+		}
+	}
+	for head != "" { // back to the beginning of a word
+		if ok := !slices.ContainsFunc(names, func(n string) bool { return !unicode.IsUpper(rune(n[len(head)])) }); ok {
+			return head
+		}
+		head = head[:len(head)-1]
+	}
+	return ""
 }
 
 // described is the type of a result of which constants are known.
@@ -176,18 +227,30 @@ func value2string(v any) string {
 
 // constantsOf returns the exported constants of a type in source order.
 func (w *Walker) constantsOf(n *types.Named) []*types.Const {
-	var out []*types.Const
-	scope := n.Obj().Pkg().Scope()
-	for _, name := range scope.Names() {
-		if k, ok := scope.Lookup(name).(*types.Const); ok && k.Exported() && types.Identical(k.Type(), n) {
-			out = append(out, k)
+	pkg := w.program.Complete(n.Obj().Pkg())
+	byType, ok := w.constantsIn[pkg]
+	if !ok {
+		byType = make(map[*types.TypeName][]*types.Const)
+		for _, name := range pkg.Scope().Names() {
+			if k, ok := pkg.Scope().Lookup(name).(*types.Const); ok && k.Exported() {
+				if t, ok := types.Unalias(k.Type()).(*types.Named); ok {
+					byType[t.Obj()] = append(byType[t.Obj()], k)
+				}
+			}
 		}
+		for _, list := range byType {
+			w.inSourceOrder(list)
+		}
+		w.constantsIn[pkg] = byType
 	}
-	slices.SortStableFunc(out, func(a, b *types.Const) int {
+	return byType[n.Obj()]
+}
+
+func (w *Walker) inSourceOrder(list []*types.Const) {
+	slices.SortStableFunc(list, func(a, b *types.Const) int {
 		p, q := w.program.Position(a.Pos()), w.program.Position(b.Pos())
 		return cmp.Or(cmp.Compare(filepath.Base(p.Filename), filepath.Base(q.Filename)), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
 	})
-	return out
 }
 
 // areFlags recognises bits to be combined: a declaration with 1 << iota, or
@@ -215,15 +278,16 @@ func (w *Walker) elements(t, elem types.Type, kind model.Kind, length int, dir D
 	s := &jsonschema.Schema{Type: "array"}
 	typ := model.Type{Kind: kind, Go: e.codec.Go, Codec: e.codec.Name}
 	if ref, again := w.refer(t, e, s, dir); again {
-		return Value{typ, ref}, !e.failed[dir]
+		return Value{typ, ref}, w.again(e, t, dir, at)
 	}
+	reported := len(*w.diags)
 	if length >= 0 {
 		n := uint64(length)
 		s.MinItems, s.MaxItems = &n, &n
 	}
 	v, ok := w.Walk(elem, dir, at)
 	if !ok {
-		e.failed[dir] = true
+		w.settle(e, dir, false, reported)
 		return Value{}, false
 	}
 	e.codec.Elems[dir], s.Items = &v.Type, v.Schema
@@ -247,6 +311,28 @@ func (w *Walker) refer(t types.Type, e *entry, s *jsonschema.Schema, dir Directi
 	return nil, false
 }
 
+// settle notes how the walk of a type ended, and of a failure the first reason.
+func (w *Walker) settle(e *entry, dir Direction, ok bool, reported int) {
+	e.failed[dir] = !ok
+	for _, d := range (*w.diags)[reported:] {
+		if d.Severity == diag.Error {
+			e.why = d
+			return
+		}
+	}
+}
+
+// again reports whether a type that has been walked before, or is being walked,
+// can be sent. Of the user's own types the reason stands where it is, and is
+// said once; of others it stands where each tool is named.
+func (w *Walker) again(e *entry, t types.Type, dir Direction, at Site) bool {
+	if e.failed[dir] && !w.isOwn(t) {
+		_, why, _ := strings.Cut(e.why.Message, ": ")
+		w.diags.Errorf(at.Pos, e.why.Code, at.Hint, "%s has type %s, which can't be sent: %s", at.What, spell(t), why)
+	}
+	return !e.failed[dir]
+}
+
 // schemaOf returns the schema of a type: a reference, where it has a name.
 func (w *Walker) schemaOf(t types.Type, e *entry, s *jsonschema.Schema) *jsonschema.Schema {
 	if _, named := t.(*types.Named); named {
@@ -264,35 +350,21 @@ func mark(c *model.Codec, dir Direction) {
 }
 
 func (w *Walker) mapping(t types.Type, u *types.Map, dir Direction, at Site) (Value, bool) {
-	key, ok := types.Unalias(u.Key()).Underlying().(*types.Basic)
-	if !ok || key.Info()&(types.IsString|types.IsInteger) == 0 {
-		w.diags.Errorf(at.Pos, diag.TypeUnsupported, at.Hint, "%s has type %s: keys of a JSON object are strings or integers", at.What, spell(t))
-		return Value{}, false
-	}
-	if !w.nameable(types.Unalias(u.Key()), at) {
-		return Value{}, false
-	}
-	if n, named := types.Unalias(u.Key()).(*types.Named); named && ownForm(n, dir) == model.Text {
-		w.diags.Errorf(at.Pos, diag.TypeUnsupported, at.Hint, "%s has type %s, whose keys format themselves", at.What, spell(t))
+	k, names, ok := w.mapKey(t, u, dir, at)
+	if !ok {
 		return Value{}, false
 	}
 	e := w.entry(t, func() *model.Codec { return &model.Codec{Kind: model.Map, Go: GoType(t)} })
 	s := &jsonschema.Schema{Type: "object"}
 	typ := model.Type{Kind: model.Map, Go: e.codec.Go, Codec: e.codec.Name}
 	if ref, again := w.refer(t, e, s, dir); again {
-		return Value{typ, ref}, !e.failed[dir]
+		return Value{typ, ref}, w.again(e, t, dir, at)
 	}
-	k := model.Type{Kind: model.String, Go: GoType(u.Key()), Bits: bitsOf(key)}
-	if key.Info()&types.IsInteger != 0 {
-		k.Kind = model.Int
-		if key.Info()&types.IsUnsigned != 0 {
-			k.Kind = model.Uint
-		}
-		s.PropertyNames = &jsonschema.Schema{Pattern: "^-?[0-9]+$"}
-	}
+	reported := len(*w.diags)
+	s.PropertyNames = names
 	v, ok := w.Walk(u.Elem(), dir, at)
 	if !ok {
-		e.failed[dir] = true
+		w.settle(e, dir, false, reported)
 		return Value{}, false
 	}
 	e.codec.Keys[dir], e.codec.Elems[dir], s.AdditionalProperties = &k, &v.Type, v.Schema
@@ -300,9 +372,53 @@ func (w *Walker) mapping(t types.Type, u *types.Map, dir Direction, at Site) (Va
 	return Value{typ, w.schemaOf(t, e, s)}, true
 }
 
+// mapKey says how the keys of a map are read and written, and what their names
+// look like.
+func (w *Walker) mapKey(t types.Type, u *types.Map, dir Direction, at Site) (k model.Type, names *jsonschema.Schema, ok bool) {
+	if !w.nameable(types.Unalias(u.Key()), at) {
+		return k, nil, false
+	}
+	k = model.Type{Kind: model.String, Go: GoType(u.Key())}
+	if n, named := types.Unalias(u.Key()).(*types.Named); named && textKey(n, dir) {
+		k.Kind = model.Text
+		return k, nil, true
+	}
+	key, ok := types.Unalias(u.Key()).Underlying().(*types.Basic)
+	if !ok || key.Info()&(types.IsString|types.IsInteger) == 0 {
+		w.diags.Errorf(at.Pos, diag.TypeUnsupported, at.Hint, "%s has type %s: keys of a JSON object are strings or integers", at.What, spell(t))
+		return k, nil, false
+	}
+	k.Bits = bitsOf(key)
+	if key.Info()&types.IsInteger != 0 {
+		k.Kind = model.Int
+		if key.Info()&types.IsUnsigned != 0 {
+			k.Kind = model.Uint
+		}
+		names = &jsonschema.Schema{Pattern: "^-?[0-9]+$"}
+	}
+	return k, names, true
+}
+
+// textKey reports whether keys format themselves, and parse themselves where
+// they are read. A key that is a string stays one when it is written, as
+// encoding/json has it.
+func textKey(n *types.Named, dir Direction) bool {
+	m := types.NewMethodSet(n).Lookup(nil, "MarshalText")
+	if dir == In {
+		m = types.NewMethodSet(types.NewPointer(n)).Lookup(nil, "UnmarshalText")
+	} else if b, ok := n.Underlying().(*types.Basic); ok && b.Info()&types.IsString != 0 {
+		return false
+	}
+	if m == nil {
+		return false
+	}
+	sig, ok := m.Type().(*types.Signature)
+	return ok && isMarshal(sig, dir)
+}
+
 // entry returns the entry of a type, made once. Its codec gets a name.
 func (w *Walker) entry(t types.Type, codec func() *model.Codec) *entry {
-	key := fmt.Sprint(w.options, types.TypeString(t, nil))
+	key := w.entryKey(t)
 	if e, ok := w.entries[key]; ok {
 		return e
 	}
@@ -316,10 +432,21 @@ func (w *Walker) entry(t types.Type, codec func() *model.Codec) *entry {
 	return e
 }
 
+// entryKey tells codecs apart: by type, by the options that change them, and,
+// where a tool has settings of its own for what is inside, by tool and place.
+func (w *Walker) entryKey(t types.Type) string {
+	o := &w.options
+	key := fmt.Sprint(o.SnakeFields, o.OmitFields, o.NanoSeconds, types.TypeString(t, nil))
+	if o.settings[In].Below(w.path) || o.settings[Out].Below(w.path) {
+		key += " " + o.tool + " " + w.path
+	}
+	return key
+}
+
 // tableName says what generated code calls the names of a struct's fields, or
 // the values of an enum.
 func tableName(codec string, kind model.Kind) string {
-	if kind == model.Enum || kind == model.IntEnum {
+	if kind == model.Enum || kind == model.IntEnum || kind == model.NameEnum {
 		return naming.Unexported(codec) + "Values"
 	}
 	return naming.Unexported(codec) + "Fields"

@@ -93,21 +93,96 @@ func (e *encoder) schema(s *jsonschema.Schema) {
 	e.open('{')
 	e.str("type", s.Type)
 	e.str("$ref", s.Ref)
+	e.str("title", s.Title)
 	e.str("description", s.Description)
+	if s.Const != nil {
+		e.value("const", s.Const)
+	}
 	e.list("enum", s.Enum)
-	e.str("format", s.Format)
-	e.str("contentEncoding", s.ContentEncoding)
-	e.str("pattern", s.Pattern)
-	e.number("minimum", s.Minimum)
-	e.number("maximum", s.Maximum)
+	if s.Default != nil {
+		e.value("default", s.Default)
+	}
+	e.list("examples", s.Examples)
+	e.strings(s)
+	e.numbers(s)
+	e.flag("uniqueItems", s.UniqueItems)
+	e.flag("readOnly", s.ReadOnly)
+	e.flag("writeOnly", s.WriteOnly)
+	e.flag("deprecated", s.Deprecated)
 	e.count("minItems", s.MinItems)
 	e.count("maxItems", s.MaxItems)
 	e.sub("items", s.Items)
+	e.subs("anyOf", s.AnyOf)
+	e.subs("oneOf", s.OneOf)
+	e.subs("allOf", s.AllOf)
+	e.sub("not", s.Not)
+	e.count("minProperties", s.MinProperties)
+	e.count("maxProperties", s.MaxProperties)
 	e.properties(s)
 	e.sub("propertyNames", s.PropertyNames)
 	e.sub("additionalProperties", s.AdditionalProperties)
 	e.definitions(s.Definitions)
 	e.close('}')
+}
+
+func (e *encoder) strings(s *jsonschema.Schema) {
+	e.str("format", s.Format)
+	e.str("contentEncoding", s.ContentEncoding)
+	e.str("contentMediaType", s.ContentMediaType)
+	e.str("pattern", s.Pattern)
+	e.count("minLength", s.MinLength)
+	e.count("maxLength", s.MaxLength)
+}
+
+func (e *encoder) numbers(s *jsonschema.Schema) {
+	e.number("minimum", s.Minimum)
+	e.number("maximum", s.Maximum)
+	e.number("exclusiveMinimum", s.ExclusiveMinimum)
+	e.number("exclusiveMaximum", s.ExclusiveMaximum)
+	e.number("multipleOf", s.MultipleOf)
+}
+
+func (e *encoder) flag(key string, set bool) {
+	if set {
+		e.key(key)
+		e.b.WriteString("true")
+	}
+}
+
+func (e *encoder) value(key string, v any) {
+	e.key(key)
+	e.any(v)
+}
+
+// any writes a value: a string, a number, or JSON as it was written.
+func (e *encoder) any(v any) {
+	switch v := v.(type) {
+	case string:
+		e.b.Write(schema.AppendString(nil, v))
+	case json.RawMessage:
+		e.b.Write(v)
+	case int64, json.Number:
+		fmt.Fprint(&e.b, v)
+	default:
+		e.b.WriteString(jsonText(v))
+	}
+}
+
+func (e *encoder) subs(key string, list []*jsonschema.Schema) {
+	if len(list) == 0 {
+		return
+	}
+	e.key(key)
+	e.open('[')
+	for _, s := range list {
+		if !e.first {
+			e.b.WriteByte(',')
+		}
+		e.first = false
+		e.newline()
+		e.schema(s)
+	}
+	e.close(']')
 }
 
 func (e *encoder) properties(s *jsonschema.Schema) {
@@ -136,11 +211,7 @@ func (e *encoder) list(key string, values []any) {
 		if i > 0 {
 			e.b.WriteString(", ")
 		}
-		if s, ok := v.(string); ok {
-			e.b.Write(schema.AppendString(nil, s))
-		} else {
-			fmt.Fprint(&e.b, v)
-		}
+		e.any(v)
 	}
 	e.b.WriteByte(']')
 }

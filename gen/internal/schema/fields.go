@@ -19,6 +19,7 @@ import (
 type jsonField struct {
 	name      string
 	field     *types.Var
+	tag       string // the whole
 	steps     []model.Step
 	promoted  bool
 	index     []int // of fields, from the outermost struct
@@ -37,7 +38,7 @@ func (f *jsonField) optional() bool {
 // fieldsOf lists the properties of a struct by encoding/json's rules: embedded
 // fields are promoted; of several with one name the least deep wins, among
 // those the tagged one; if that doesn't decide, none.
-func (w *Walker) fieldsOf(s *types.Struct, dir Direction, at Site) []jsonField {
+func (w *Walker) fieldsOf(t types.Type, s *types.Struct, dir Direction, at Site) []jsonField {
 	byName := make(map[string][]jsonField)
 	var order []string
 	c := collector{walker: w, dir: dir, at: at, within: make(map[string]bool)}
@@ -58,8 +59,8 @@ func (w *Walker) fieldsOf(s *types.Struct, dir Direction, at Site) []jsonField {
 			w.ambiguous(byName[name], name, at)
 			continue
 		}
-		selected, _, _ := types.LookupFieldOrMethod(s, true, f.field.Pkg(), f.field.Name())
-		f.promoted = selected == f.field
+		selected, _, _ := types.LookupFieldOrMethod(t, true, f.field.Pkg(), f.field.Name())
+		f.promoted = selected == f.field // a method may stand before it
 		out = append(out, f)
 	}
 	slices.SortStableFunc(out, func(a, b jsonField) int { return slices.Compare(a.index, b.index) })
@@ -101,12 +102,14 @@ type collector struct {
 	dir    Direction
 	at     Site
 	within map[string]bool // types on the way: one that embeds itself ends the descent
+	tag    string          // of the field at hand
 	found  []jsonField
 }
 
 func (c *collector) collect(s *types.Struct, steps []model.Step, index []int) {
 	for i := range s.NumFields() {
 		field := s.Field(i)
+		c.tag = s.Tag(i)
 		tag := reflect.StructTag(s.Tag(i)).Get("json")
 		if tag == "-" {
 			continue
@@ -120,7 +123,7 @@ func (c *collector) collect(s *types.Struct, steps []model.Step, index []int) {
 			continue
 		}
 		f := jsonField{
-			name: name, field: field, steps: steps, index: here, tagged: name != "",
+			name: name, field: field, tag: s.Tag(i), steps: steps, index: here, tagged: name != "",
 			omitEmpty: hasOption(options, "omitempty"), omitZero: hasOption(options, "omitzero"), quoted: hasOption(options, "string"),
 		}
 		if name == "" {
@@ -140,7 +143,7 @@ func (c *collector) embedded(field *types.Var, steps []model.Step, index []int) 
 		}
 		return inner != nil
 	}
-	if c.dir == In && c.walker.fieldComment(field).hidden {
+	if c.dir == In && c.walker.fieldSetting(field, c.tag).Hidden {
 		return true
 	}
 	key := types.TypeString(field.Type(), nil)
@@ -191,58 +194,63 @@ func embedded(field *types.Var) (s *types.Struct, step model.Step, ok bool) {
 	return s, step, ok && (!pointer || field.Exported())
 }
 
-// A fieldComment is what the comments at a field say.
-type fieldComment struct {
-	text   string
-	hidden bool
+// fieldSetting reads what stands at a field: its directives, doc comment and
+// line comment, in this order of precedence, then its tags.
+func (w *Walker) fieldSetting(field *types.Var, tag string) *Setting {
+	if s, ok := w.fields[field]; ok {
+		return s
+	}
+	s := &Setting{Pos: w.program.Pos(field)}
+	w.fields[field] = s
+	decl, ok := w.program.Decl(field).(*ast.Field)
+	if ok {
+		found, diags := directive.Parse(w.program.Fset, directive.Field, decl.Doc, decl.Comment)
+		if pkg := w.program.Package(field.Pkg().Path()); pkg != nil && pkg.Source {
+			*w.diags = append(*w.diags, diags...)
+		}
+		s.read(found)
+		if s.Text == "" {
+			s.Text = prose(field.Name(), decl.Doc, decl.Comment)
+		}
+	}
+	w.readTags(s, field, tag)
+	return s
 }
 
-// fieldComment reads the directive, doc comment and line comment of a field,
-// in this order of precedence, then its tags.
-func (w *Walker) fieldComment(field *types.Var) fieldComment {
-	var c fieldComment
-	decl, ok := w.program.Decl(field).(*ast.Field)
-	if !ok {
-		return c
-	}
-	found, diags := directive.Parse(w.program.Fset, directive.Field, decl.Doc, decl.Comment)
-	pkg := w.program.Package(field.Pkg().Path())
-	if pkg != nil && pkg.Source {
-		*w.diags = append(*w.diags, diags...)
-	}
-	for _, d := range found {
+// read takes up the directives at a field or parameter.
+func (s *Setting) read(found []directive.Directive) {
+	for i := range found {
+		d := &found[i]
 		switch d.Name {
 		case "hide":
-			c.hidden = true
+			s.Hidden = true
+		case "schema":
+			word := d.Positional()[0]
+			s.Keys = append(s.Keys, Key{Name: "schema", Value: word.Value, Pos: word.Pos})
 		case "param":
-			if words := d.Positional(); len(words) > 0 {
-				c.text = words[0].Value
+			text, keys := Words(d.Args)
+			s.Keys = append(s.Keys, keys...)
+			if text != "" {
+				s.Text = text
 			}
 		}
 	}
-	if c.text == "" {
-		c.text = prose(field.Name(), decl.Doc, decl.Comment)
-	}
-	if c.text == "" && decl.Tag != nil {
-		c.text = tagProse(decl.Tag.Value)
-	}
-	return c
 }
 
-// tagProse reads the description from the tags of other tools.
-func tagProse(literal string) string {
-	tag := reflect.StructTag(strings.Trim(literal, "`"))
-	for _, key := range []string{"jsonschema_description", "description", "doc"} {
-		if text := tag.Get(key); text != "" {
-			return text
+// Words splits the words after a parameter's name: flags and keys with values
+// are keys, the word that is left is prose.
+func Words(args []directive.Arg) (text string, keys []Key) {
+	for _, a := range args {
+		switch {
+		case a.Key != "":
+			keys = append(keys, Key{Name: a.Key, Value: a.Value, Pos: a.Pos})
+		case slices.Contains(directive.Flags, a.Value):
+			keys = append(keys, Key{Name: a.Value, Value: "true", Pos: a.Pos})
+		default:
+			text = a.Value
 		}
 	}
-	for part := range strings.SplitSeq(tag.Get("jsonschema"), ",") {
-		if text, ok := strings.CutPrefix(part, "description="); ok {
-			return text
-		}
-	}
-	return ""
+	return text, keys
 }
 
 // prose returns the first of the comments that says something, as one text.
@@ -255,6 +263,11 @@ func prose(name string, groups ...*ast.CommentGroup) string {
 	return ""
 }
 
+// summary is the first paragraph of a comment.
+func summary(name string, g *ast.CommentGroup) string {
+	return doccomment.Parse(doccomment.Text(g), name, nil).Summary()
+}
+
 // importable reports whether the package with path from may import path.
 func importable(path, from string) bool {
 	i := strings.LastIndex("/"+path+"/", "/internal/")
@@ -263,4 +276,26 @@ func importable(path, from string) bool {
 	}
 	parent := strings.TrimSuffix(("/" + path)[:i], "/")
 	return strings.HasPrefix("/"+from+"/", parent+"/")
+}
+
+// FieldType returns the type of the field that a property of a struct is; nil:
+// there is none.
+func (w *Walker) FieldType(t types.Type, name string) types.Type {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return nil
+	}
+	var quiet diag.List
+	reporting := w.diags
+	w.diags = &quiet
+	defer func() { w.diags = reporting }()
+	for _, f := range w.fieldsOf(t, s, In, Site{}) {
+		if f.name == name {
+			return f.field.Type()
+		}
+	}
+	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"go/types"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 
@@ -45,6 +46,23 @@ const (
 type Options struct {
 	SnakeFields bool // fields without a JSON name are snake_case
 	OmitFields  bool // leave out fields that can't be sent
+	NanoSeconds bool // durations are integers
+	Coerce      bool // a string that holds a number or boolean stands for it
+	NoRepair    bool // a string that holds an object or array doesn't
+
+	RequiredDoc []string          // prose at a field that means it is required
+	Enums       map[string]string // by package.Type: closed, open or off
+	Schemas     map[string]Key    // by package.Type: JSON Schema in the place of the derived one
+
+	Implementations map[string][]string // by package.Type of an interface
+}
+
+// A use is what holds for the tool whose types are being walked.
+type use struct {
+	Options
+
+	tool     string
+	settings [2]Settings // by direction
 }
 
 // A Walker walks the types of one generated package, so that tools share the
@@ -52,14 +70,24 @@ type Options struct {
 type Walker struct {
 	program *load.Program
 	output  string // import path of the generated package
-	options Options
+	options use
 	diags   *diag.List
 	names   *naming.Scope
+
+	patterns []model.Pattern
+	path     string                       // of the property being walked
+	applied  map[string]bool              // paths of which a setting of this tool was found
+	property string                       // its name
+	fields   map[*types.Var]*Setting      // what stands at fields
+	types    map[*types.TypeName]*Setting // what stands at types
+
 	depth   int               // of types being walked
 	undo    []func()          // takes back what a walk that fails has left, latest last
 	entries map[string]*entry // by options and type
-	codecs  []*model.Codec
-	defs    [2]map[string]*jsonschema.Schema // by direction and name
+
+	constantsIn map[*types.Package]map[*types.TypeName][]*types.Const // exported ones, by type
+	codecs      []*model.Codec
+	defs        [2]map[string]*jsonschema.Schema // by direction and name
 }
 
 // An entry is a type that has a codec.
@@ -67,6 +95,7 @@ type entry struct {
 	codec  *model.Codec
 	done   [2]bool // by direction: walked, or being walked
 	failed [2]bool
+	why    diag.Diagnostic // it failed
 }
 
 // New returns a walker for the generated package with that import path. The
@@ -74,15 +103,36 @@ type entry struct {
 func New(p *load.Program, output string, names *naming.Scope, diags *diag.List) *Walker {
 	return &Walker{
 		program: p, output: output, diags: diags, names: names, entries: make(map[string]*entry),
-		defs: [2]map[string]*jsonschema.Schema{{}, {}},
+		defs: [2]map[string]*jsonschema.Schema{{}, {}}, fields: make(map[*types.Var]*Setting), types: make(map[*types.TypeName]*Setting),
+		constantsIn: make(map[*types.Package]map[*types.TypeName][]*types.Const),
 	}
 }
 
 // Output returns the import path of the generated package.
 func (w *Walker) Output() string { return w.output }
 
-// Use sets the options for the walks that follow.
-func (w *Walker) Use(o Options) { w.options = o }
+// Use sets what holds for the walks that follow, of one tool: its options, and
+// settings of nested properties by direction.
+func (w *Walker) Use(tool string, o Options, in, out Settings) {
+	w.options = use{Options: o, tool: tool, settings: [2]Settings{in, out}}
+	w.applied = make(map[string]bool)
+}
+
+// Applied reports whether the walks since Use came by a property of which there
+// is a setting.
+func (w *Walker) Applied(path string) bool { return w.applied[path] }
+
+// Patterns returns the patterns that rules refer to, in order.
+func (w *Walker) Patterns() []model.Pattern { return w.patterns }
+
+// At walks with the path of a property: settings of what is below it count.
+func (w *Walker) At(path string, walk func()) {
+	outer, name := w.path, w.property
+	w.path = path
+	w.property = path[strings.LastIndexByte(path, '.')+1:]
+	walk()
+	w.path, w.property = outer, name
+}
 
 // A Site is where a type is used, for diagnostics.
 type Site struct {
@@ -110,7 +160,12 @@ func (w *Walker) Walk(t types.Type, dir Direction, at Site) (Value, bool) {
 		return Value{}, false
 	}
 	defer func() { w.depth-- }()
-	return w.walk(t, dir, at)
+	reported := len(*w.diags)
+	v, ok := w.walk(t, dir, at)
+	if ok {
+		v, ok = w.withSchema(t, v, reported, at)
+	}
+	return v, ok
 }
 
 // maxTypeDepth is how deep types may be nested in each other, those that
@@ -119,6 +174,9 @@ const maxTypeDepth = 100
 
 func (w *Walker) walk(t types.Type, dir Direction, at Site) (Value, bool) {
 	if v, ok := w.known(t, dir, at); ok {
+		return v, true
+	}
+	if v, ok := w.content(t, dir); ok {
 		return v, true
 	}
 	if n, ok := t.(*types.Named); ok {
@@ -147,7 +205,16 @@ func (w *Walker) walk(t types.Type, dir Direction, at Site) (Value, bool) {
 	case *types.Struct:
 		return w.structure(t, u, dir, at)
 	case *types.Interface:
+		if v, ok := w.union(t, u, dir, at); ok {
+			return v, true
+		}
 		return w.iface(t, u, dir, at)
+	case *types.Signature, *types.Chan:
+		if dir == In {
+			if v, ok := w.feed(t, at); ok {
+				return v, true
+			}
+		}
 	}
 	w.unsupported(t, at)
 	return Value{}, false
@@ -227,7 +294,14 @@ func (w *Walker) known(t types.Type, dir Direction, at Site) (Value, bool) {
 	switch n.Obj().Pkg().Path() + "." + n.Obj().Name() {
 	case "time.Time":
 		return leaf(model.Time, t, dateTime), true
+	case "net/url.URL":
+		return leaf(model.URL, t, &jsonschema.Schema{Type: "string", Format: "uri"}), true
+	case "math/big.Int":
+		return notNull(opaque(model.JSON, t, &jsonschema.Schema{Type: "integer"})), true
 	case "time.Duration":
+		if w.options.NanoSeconds {
+			return Value{model.Type{Kind: model.Int, Go: GoType(t), Bits: 64}, &jsonschema.Schema{Type: "integer", Description: "Nanoseconds."}}, true
+		}
 		return leaf(model.Duration, t, &jsonschema.Schema{Type: "string", Description: `A duration like "1h30m" or "250ms".`}), true
 	case "encoding/json.Number":
 		return leaf(model.Number, t, &jsonschema.Schema{Type: "number"}), true
@@ -235,12 +309,17 @@ func (w *Walker) known(t types.Type, dir Direction, at Site) (Value, bool) {
 		w.anyValue(dir, at)
 		return leaf(model.Raw, t, &jsonschema.Schema{}), true
 	}
+	if v, ok := w.textEnum(n, dir, at); ok {
+		return v, true
+	}
 	switch own := ownForm(n, dir); {
 	case own == model.JSON && embedsTime(n):
-		return opaque(model.JSON, t, dateTime), true
+		return notNull(opaque(model.JSON, t, dateTime)), true
 	case own == model.JSON:
 		w.diags.Notef(at.Pos, diag.TypeOpaqueJSON, "%s has type %s, which encodes itself: its schema accepts anything", at.What, spell(t))
 		return opaque(model.JSON, t, &jsonschema.Schema{}), true
+	case own == model.Text && isUUID(n):
+		return opaque(model.Text, t, &jsonschema.Schema{Type: "string", Format: "uuid"}), true
 	case own == model.Text:
 		return opaque(model.Text, t, &jsonschema.Schema{Type: "string"}), true
 	}
@@ -264,6 +343,13 @@ func opaque(kind model.Kind, t types.Type, s *jsonschema.Schema) Value {
 	case *types.Slice, *types.Map:
 		v.Type.Base = model.Slice
 	}
+	return v
+}
+
+// notNull is a type with methods of its own whose schema doesn't allow null,
+// whatever its methods do.
+func notNull(v Value) Value {
+	v.Type.NotNull = true
 	return v
 }
 
@@ -366,6 +452,9 @@ func (w *Walker) Codecs(roots []model.Type) []model.Codec {
 			}
 			for _, f := range slices.Concat(c.Read, c.Write) {
 				visit(&f.Type)
+			}
+			for _, v := range slices.Concat(c.Variants[In], c.Variants[Out]) {
+				visit(&v.Type)
 			}
 		}
 	}

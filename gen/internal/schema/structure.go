@@ -2,6 +2,7 @@ package schema
 
 import (
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -17,18 +18,19 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 	e := w.entry(t, func() *model.Codec { return &model.Codec{Kind: model.Struct, Go: GoType(t)} })
 	v := Value{model.Type{Kind: model.Struct, Go: e.codec.Go, Codec: e.codec.Name}, &jsonschema.Schema{Ref: refPrefix + e.codec.Name}}
 	if e.done[dir] {
-		return v, !e.failed[dir]
+		return v, w.again(e, t, dir, at)
 	}
 	e.done[dir] = true
 	w.undo = append(w.undo, func() { e.done[dir], e.failed[dir] = false, false })
+	reported := len(*w.diags)
 	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
 	if dir == In {
 		s.AdditionalProperties = jsonschema.FalseSchema
 	}
 	w.defs[dir][e.codec.Name] = s
-	fields := w.fieldsOf(u, dir, at)
+	fields := w.fieldsOf(t, u, dir, at)
 	ok := true
-	var list []model.Field
+	var list, fixed []model.Field
 	var hosts []string
 	folded := make(map[string]string, len(fields))
 	for _, f := range fields {
@@ -39,6 +41,9 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 			continue
 		case hidden:
 			hosts = append(hosts, f.name)
+			if field.Preset != nil {
+				fixed = append(fixed, field)
+			}
 			continue
 		case leftOut:
 			continue
@@ -55,7 +60,7 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 		}
 	}
 	if dir == In {
-		e.codec.Read, e.codec.Hosts = list, hosts
+		e.codec.Read, e.codec.Hosts, e.codec.Fixed = list, hosts, fixed
 	} else {
 		e.codec.Write = list
 	}
@@ -64,7 +69,7 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 		w.diags.Errorf(at.Pos, diag.TypeEmpty, at.Hint, "%s has type %s, which has no field that a model could send", at.What, spell(t))
 		ok = false
 	}
-	e.failed[dir] = !ok
+	w.settle(e, dir, ok, reported)
 	return v, ok
 }
 
@@ -88,39 +93,97 @@ const (
 )
 
 // field walks one field of a struct.
-func (w *Walker) field(f jsonField, own bool, dir Direction, at Site) (model.Field, *jsonschema.Schema, outcome) {
-	site := w.fieldSite(f, own, at)
-	comment := w.fieldComment(f.field)
-	if dir == In && comment.hidden {
-		return model.Field{}, nil, hidden
+func (w *Walker) field(f jsonField, own bool, dir Direction, at Site) (field model.Field, s *jsonschema.Schema, out outcome) {
+	w.At(join(w.path, f.name), func() { field, s, out = w.fieldAt(f, own, dir, at) })
+	return field, s, out
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
 	}
-	required := w.isRequired(f, own)
+	return path + "." + name
+}
+
+// settingAt merges what stands at a field with what the tool at hand says of
+// it.
+func (w *Walker) settingAt(f jsonField, dir Direction) Setting {
+	s := *w.fieldSetting(f.field, f.tag)
+	given := w.options.settings[dir][w.path]
+	if given == nil {
+		return s
+	}
+	s.Keys = slices.Concat(s.Keys, given.Keys)
+	s.Hidden, s.Pin = s.Hidden || given.Hidden, given.Pin
+	w.applied[w.path] = true
+	if given.Text != "" {
+		s.Text = given.Text
+	}
+	return s
+}
+
+func (w *Walker) fieldAt(f jsonField, own bool, dir Direction, at Site) (model.Field, *jsonschema.Schema, outcome) {
+	site := w.fieldSite(f, own, at)
+	setting := w.settingAt(f, dir)
+	switch {
+	case dir == In && setting.Pin != nil:
+		return model.Field{Name: f.name, Go: f.field.Name(), Embedded: f.steps, Promoted: f.promoted, Preset: setting.Pin.Value}, nil, hidden
+	case dir == In && setting.Hidden:
+		return model.Field{}, nil, hidden
+	case setting.Hidden && w.options.settings[dir][w.path] != nil: // redacted for this tool
+		return model.Field{}, nil, leftOut
+	}
+	required := w.isRequired(f, own, &setting)
 	if dir == Out && isEmptyStruct(f.field.Type()) {
 		w.diags.Notef(site.Pos, diag.FieldOmitted, "%s has no exported field and is left out", site.What)
 		return model.Field{}, nil, leftOut
 	}
+	reported := len(*w.diags)
 	v, outcome := w.fieldValue(f, required, dir, site)
 	if outcome != kept {
 		return model.Field{}, nil, outcome
 	}
+	if setting.Has("schema") {
+		w.saidBySchema(reported)
+	}
 	field := model.Field{
 		Name: f.name, Go: f.field.Name(), Embedded: f.steps, Promoted: f.promoted, Type: v.Type, Required: required, Quoted: f.quoted && quotable(v.Type),
-		Nullable: !required || v.Type.Kind.Nilable(), OmitEmpty: f.omitEmpty,
+		Nullable: !required || v.Type.Kind.Nilable(), OmitEmpty: f.omitEmpty, Secret: setting.Has("secret"),
 	}
 	if f.omitZero {
 		if field.OmitZero = zeroTest(f.field.Type()); field.OmitZero == "" && dir == Out {
 			w.diags.Notef(site.Pos, diag.TagConflict, "%s can't be compared with its zero value: omitzero has no effect", site.What)
 		}
 	}
-	s := describe(v.Schema, comment.text)
-	if field.Quoted {
-		s = &jsonschema.Schema{Type: "string", Description: s.Description, Pattern: quotedPattern(v.Type)}
+	s, ok := w.fieldSchema(f, v, &field, &setting, dir, site)
+	if !ok {
+		return field, nil, refused
 	}
 	if dir == Out {
-		field.Required = !f.omitEmpty && !f.omitZero && v.Type.Kind != model.Pointer && v.Type.Kind != model.Error && !f.optional()
+		field.Required = !f.omitEmpty && !f.omitZero && !v.Type.Kind.LeftOut() && !f.optional()
 	}
 	w.checkName(field.Name, site)
 	return field, s, kept
+}
+
+// fieldSchema applies what is said of a field to its schema, and to what the
+// decoder checks.
+func (w *Walker) fieldSchema(f jsonField, v Value, field *model.Field, setting *Setting, dir Direction, site Site) (*jsonschema.Schema, bool) {
+	if field.Quoted {
+		return &jsonschema.Schema{Type: "string", Description: Sentences(setting.Text, v.Schema.Description), Pattern: quotedPattern(v.Type)}, true
+	}
+	v.Schema = describe(v.Schema, setting.Text)
+	if dir == Out { // results are as they are
+		return v.Schema, true
+	}
+	s, rules, ok := w.Constrain(f.field.Type(), v, setting.Keys, site)
+	field.Rules = rules
+	if k, given := setting.Get("default"); given && ok {
+		preset, err := w.Literal(f.field.Type(), k.Value)
+		field.Preset = &preset
+		ok = err == nil
+	}
+	return s, ok
 }
 
 func (w *Walker) fieldSite(f jsonField, own bool, at Site) Site {
@@ -152,23 +215,30 @@ func (w *Walker) fieldValue(f jsonField, required bool, dir Direction, site Site
 	case dir == In && required:
 		return v, refused // and what is wrong with it stays reported
 	}
-	for len(w.undo) > before {
-		w.undo[len(w.undo)-1]()
-		w.undo = w.undo[:len(w.undo)-1]
-	}
-	*w.diags = (*w.diags)[:reported]
+	w.takeBack(before, reported)
 	w.diags.Notef(site.Pos, diag.FieldOmitted, "%s has type %s and is left out", site.What, spell(f.field.Type()))
 	return v, leftOut
 }
 
 // isRequired applies the rule: a name in a json tag without omitempty or
 // omitzero; no tag at all in your own package, where somebody else's means the
-// zero value by leaving a field out.
-func (w *Walker) isRequired(f jsonField, own bool) bool {
+// zero value by leaving a field out. What is said at the field decides first.
+func (w *Walker) isRequired(f jsonField, own bool, setting *Setting) bool {
+	switch {
+	case setting.Has("default") || setting.Has("optional"):
+		return false
+	case setting.Has("required") || w.saysRequired(setting.Text):
+		return !f.optional()
+	}
 	if _, pointer := types.Unalias(f.field.Type()).(*types.Pointer); pointer || f.optional() || f.omitEmpty || f.omitZero {
 		return false
 	}
 	return f.tagged || own
+}
+
+// saysRequired finds the words by which a package's prose says so.
+func (w *Walker) saysRequired(text string) bool {
+	return slices.ContainsFunc(w.options.RequiredDoc, func(words string) bool { return words != "" && strings.Contains(text, words) })
 }
 
 // quotable reports whether `json:",string"` has a meaning here. On strings, whose

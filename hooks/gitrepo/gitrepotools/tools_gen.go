@@ -145,7 +145,7 @@ func (t blame) Call(ctx context.Context, raw json.RawMessage) (*runtime.Result, 
 	}
 	result, err := t.toolset.Blame(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, []error{gitrepo.ErrNotFound, gitrepo.ErrArgument}, nil)
+		return nil, toolimpl.Classify(err, []toolimpl.Match{toolimpl.Is(gitrepo.ErrNotFound), toolimpl.Is(gitrepo.ErrArgument)}, nil)
 	}
 	w := toolimpl.Write(BlameName)
 	w.Object()
@@ -222,7 +222,7 @@ func (t grep) Call(ctx context.Context, raw json.RawMessage) (*runtime.Result, e
 	}
 	result, err := t.toolset.Grep(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, []error{gitrepo.ErrNotFound, gitrepo.ErrArgument}, nil)
+		return nil, toolimpl.Classify(err, []toolimpl.Match{toolimpl.Is(gitrepo.ErrNotFound), toolimpl.Is(gitrepo.ErrArgument)}, nil)
 	}
 	w := toolimpl.Write(GrepName)
 	w.Object()
@@ -289,7 +289,7 @@ func (t log) Call(ctx context.Context, raw json.RawMessage) (*runtime.Result, er
 	}
 	result, err := t.toolset.Log(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, []error{gitrepo.ErrNotFound, gitrepo.ErrArgument}, nil)
+		return nil, toolimpl.Classify(err, []toolimpl.Match{toolimpl.Is(gitrepo.ErrNotFound), toolimpl.Is(gitrepo.ErrArgument)}, nil)
 	}
 	w := toolimpl.Write(LogName)
 	w.Object()
@@ -351,7 +351,7 @@ func (t show) Call(ctx context.Context, raw json.RawMessage) (*runtime.Result, e
 	}
 	result, err := t.toolset.Show(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, []error{gitrepo.ErrNotFound}, nil)
+		return nil, toolimpl.Classify(err, []toolimpl.Match{toolimpl.Is(gitrepo.ErrNotFound)}, nil)
 	}
 	if result == nil {
 		return nil, toolimpl.Nothing(ShowName)

@@ -115,7 +115,7 @@ func (t get) Call(ctx context.Context, raw json.RawMessage) (*runtime.Result, er
 	}
 	result, err := t.toolset.Get(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, []error{httpapi.ErrPath}, []error{httpapi.ErrUnavailable})
+		return nil, toolimpl.Classify(err, []toolimpl.Match{toolimpl.Is(httpapi.ErrPath)}, []toolimpl.Match{toolimpl.Is(httpapi.ErrUnavailable)})
 	}
 	if result == nil {
 		return nil, toolimpl.Nothing(GetName)
@@ -182,7 +182,7 @@ func (t post) Call(ctx context.Context, raw json.RawMessage) (*runtime.Result, e
 	}
 	result, err := t.toolset.Post(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, []error{httpapi.ErrPath}, []error{httpapi.ErrUnavailable})
+		return nil, toolimpl.Classify(err, []toolimpl.Match{toolimpl.Is(httpapi.ErrPath)}, []toolimpl.Match{toolimpl.Is(httpapi.ErrUnavailable)})
 	}
 	if result == nil {
 		return nil, toolimpl.Nothing(PostName)

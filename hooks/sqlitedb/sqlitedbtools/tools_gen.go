@@ -164,7 +164,7 @@ func (t bestSellers) Call(ctx context.Context, raw json.RawMessage) (*runtime.Re
 	}
 	result, err := t.toolset.BestSellers(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, []error{sqlitedb.ErrRefused}, nil)
+		return nil, toolimpl.Classify(err, []toolimpl.Match{toolimpl.Is(sqlitedb.ErrRefused)}, nil)
 	}
 	w := toolimpl.Write(BestSellersName)
 	w.Object()
@@ -236,7 +236,7 @@ func (t findCustomers) Call(ctx context.Context, raw json.RawMessage) (*runtime.
 	}
 	result, err := t.toolset.FindCustomers(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, []error{sqlitedb.ErrRefused}, nil)
+		return nil, toolimpl.Classify(err, []toolimpl.Match{toolimpl.Is(sqlitedb.ErrRefused)}, nil)
 	}
 	w := toolimpl.Write(FindCustomersName)
 	w.Object()
@@ -303,7 +303,7 @@ func (t getOrder) Call(ctx context.Context, raw json.RawMessage) (*runtime.Resul
 	}
 	result, err := t.toolset.GetOrder(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, nil, []error{sqlitedb.ErrNotFound})
+		return nil, toolimpl.Classify(err, nil, []toolimpl.Match{toolimpl.Is(sqlitedb.ErrNotFound)})
 	}
 	if result == nil {
 		return nil, toolimpl.Nothing(GetOrderName)
@@ -365,7 +365,7 @@ func (t listOrders) Call(ctx context.Context, raw json.RawMessage) (*runtime.Res
 	}
 	result, err := t.toolset.ListOrders(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, nil, []error{sqlitedb.ErrNotFound})
+		return nil, toolimpl.Classify(err, nil, []toolimpl.Match{toolimpl.Is(sqlitedb.ErrNotFound)})
 	}
 	w := toolimpl.Write(ListOrdersName)
 	w.Object()
@@ -434,7 +434,7 @@ func (t refundOrder) Call(ctx context.Context, raw json.RawMessage) (*runtime.Re
 	}
 	result, err := t.toolset.RefundOrder(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, nil, []error{sqlitedb.ErrNotFound, sqlitedb.ErrRefused})
+		return nil, toolimpl.Classify(err, nil, []toolimpl.Match{toolimpl.Is(sqlitedb.ErrNotFound), toolimpl.Is(sqlitedb.ErrRefused)})
 	}
 	w := toolimpl.Write(RefundOrderName)
 	writeRefund(w, &result)

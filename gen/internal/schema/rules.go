@@ -1,0 +1,403 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/types"
+	"math/big"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/model"
+	"github.com/toolgen/toolgen/gen/internal/naming"
+	runtimeschema "github.com/toolgen/toolgen/runtime/schema"
+)
+
+// Formats are the formats that a decoder checks.
+var Formats = []string{"date-time", "date", "time", "email", "uri", "uuid", "ipv4", "ipv6", "hostname"}
+
+// A constrained is a value whose keys are being applied.
+type constrained struct {
+	*Walker
+
+	typ    types.Type // without pointer
+	value  model.Type // likewise
+	schema *jsonschema.Schema
+	site   Site
+	rules  []model.Rule
+	ok     bool
+}
+
+// Constrain applies keys to a value: it returns the schema that says so and the
+// rules that the decoder checks. It reports a key that doesn't fit, at the key.
+func (w *Walker) Constrain(t types.Type, v Value, keys []Key, at Site) (*jsonschema.Schema, []model.Rule, bool) {
+	if len(keys) == 0 {
+		return v.Schema, nil, true
+	}
+	s := *v.Schema
+	c := constrained{Walker: w, typ: t, value: v.Type, schema: &s, site: at, ok: true}
+	if p, pointer := types.Unalias(t).(*types.Pointer); pointer {
+		c.typ = p.Elem()
+	}
+	if v.Type.Kind == model.Pointer {
+		c.value = *v.Type.Elem
+	}
+	for _, k := range keys {
+		c.apply(k)
+	}
+	c.ordered(keys)
+	return c.schema, c.rules, c.ok
+}
+
+func (c *constrained) refusef(k Key, hint, format string, args ...any) {
+	code := diag.DirectiveArgument
+	if k.Tag {
+		code = diag.TagConflict
+	}
+	c.diags.Errorf(k.Pos, code, hint, "%s: %s", c.site.What, fmt.Sprintf(format, args...))
+	c.ok = false
+}
+
+// apply applies one key.
+func (c *constrained) apply(k Key) {
+	switch k.Name {
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+		c.number(k)
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
+		c.count(k)
+	case "uniqueItems":
+		c.unique(k)
+	case "pattern", "format", "prefix", "under":
+		c.text(k)
+	case "enum":
+		c.enum(k)
+	case "title":
+		c.schema.Title = k.Value
+	case "secret":
+		c.secret(k)
+	case "default":
+		c.defaultValue(k)
+	case "schema":
+		c.replace(k)
+	}
+}
+
+// kinds says which kind of value a key is for.
+func (c *constrained) kind() string {
+	switch c.value.Kind {
+	case model.Int, model.Uint, model.Float, model.IntEnum:
+		return "number"
+	case model.String, model.Enum:
+		return "string"
+	case model.Slice, model.Array:
+		return "array"
+	case model.Map:
+		return "object"
+	}
+	return ""
+}
+
+func (c *constrained) unfit(k Key) {
+	what := "a " + c.kind()
+	if c.kind() == "array" || c.kind() == "object" {
+		what = "an " + c.kind()
+	}
+	if c.kind() == "" {
+		what = "a " + spell(c.typ)
+	}
+	c.refusef(k, "drop it", "%s is not for %s", k.Name, what)
+}
+
+var numberRules = map[string]string{
+	"minimum": "Minimum", "maximum": "Maximum", "exclusiveMinimum": "Above", "exclusiveMaximum": "Below", "multipleOf": "MultipleOf",
+}
+
+func (c *constrained) number(k Key) {
+	if c.kind() != "number" {
+		c.unfit(k)
+		return
+	}
+	l, err := c.Literal(c.typ, k.Value)
+	if err != nil {
+		c.refusef(k, "write a number", "%s: %s", k.Name, err)
+		return
+	}
+	n := json.Number(l.Text)
+	switch k.Name {
+	case "minimum":
+		c.schema.Minimum = tighter(c.schema.Minimum, n, 1)
+	case "maximum":
+		c.schema.Maximum = tighter(c.schema.Maximum, n, -1)
+	case "exclusiveMinimum":
+		c.schema.ExclusiveMinimum = tighter(c.schema.ExclusiveMinimum, n, 1)
+	case "exclusiveMaximum":
+		c.schema.ExclusiveMaximum = tighter(c.schema.ExclusiveMaximum, n, -1)
+	case "multipleOf":
+		if rat(n).Sign() <= 0 {
+			c.refusef(k, "write a positive number", "multipleOf %s", n)
+			return
+		}
+		c.schema.MultipleOf = n
+	}
+	c.rules = append(c.rules, model.Rule{Func: numberRules[k.Name], Args: []model.Literal{l}})
+}
+
+func rat(n json.Number) *big.Rat {
+	r, ok := new(big.Rat).SetString(string(n))
+	if !ok {
+		return new(big.Rat)
+	}
+	return r
+}
+
+// tighter returns the tighter of two bounds: the greater of minima (sign 1),
+// the smaller of maxima (sign -1).
+func tighter(a, b json.Number, sign int) json.Number {
+	if a == "" || rat(b).Cmp(rat(a)) == sign {
+		return b
+	}
+	return a
+}
+
+// countKeys says for which kind a count is, and what checks it.
+var countKeys = map[string]struct {
+	kind, rule string
+	field      func(*jsonschema.Schema) **uint64
+	least      bool
+}{
+	"minLength":     {"string", "MinLength", func(s *jsonschema.Schema) **uint64 { return &s.MinLength }, true},
+	"maxLength":     {"string", "MaxLength", func(s *jsonschema.Schema) **uint64 { return &s.MaxLength }, false},
+	"minItems":      {"array", "MinItems", func(s *jsonschema.Schema) **uint64 { return &s.MinItems }, true},
+	"maxItems":      {"array", "MaxItems", func(s *jsonschema.Schema) **uint64 { return &s.MaxItems }, false},
+	"minProperties": {"object", "MinProperties", func(s *jsonschema.Schema) **uint64 { return &s.MinProperties }, true},
+	"maxProperties": {"object", "MaxProperties", func(s *jsonschema.Schema) **uint64 { return &s.MaxProperties }, false},
+}
+
+func (c *constrained) count(k Key) {
+	row := countKeys[k.Name]
+	if c.kind() != row.kind || c.value.Kind == model.Array {
+		c.unfit(k)
+		return
+	}
+	n, err := strconv.ParseUint(k.Value, 10, 31)
+	if err != nil {
+		c.refusef(k, "write a count", "%s: %q is no count", k.Name, k.Value)
+		return
+	}
+	field := row.field(c.schema)
+	if *field == nil || row.least && n > **field || !row.least && n < **field {
+		*field = &n
+	}
+	of := "len"
+	if row.kind == "string" {
+		of = "string"
+	}
+	c.rules = append(c.rules, model.Rule{Func: row.rule, Of: of, Read: true, Args: []model.Literal{count(k.Value)}})
+}
+
+func count(text string) model.Literal {
+	return model.Literal{Go: model.GoType{Kind: model.Named, Name: "int"}, Text: text}
+}
+
+func (c *constrained) unique(k Key) {
+	var elem types.Type
+	if s, ok := c.typ.Underlying().(*types.Slice); ok && c.kind() == "array" {
+		elem = s.Elem()
+	}
+	if elem == nil || !types.Comparable(elem) {
+		c.refusef(k, "drop it", "uniqueItems is for a list of values that can be compared")
+		return
+	}
+	c.schema.UniqueItems = true
+	c.rules = append(c.rules, model.Rule{Func: "Unique"})
+}
+
+func (c *constrained) text(k Key) {
+	if c.kind() != "string" {
+		c.unfit(k)
+		return
+	}
+	text := []model.Literal{{Text: k.Value, Quoted: true, Go: model.GoType{Kind: model.Named, Name: "string"}}}
+	switch k.Name {
+	case "pattern":
+		if why := unportable(k.Value); why != "" {
+			c.refusef(k, "write it in what RE2 and ECMA-262 have in common", "pattern %q: %s", k.Value, why)
+			return
+		}
+		c.rules = append(c.rules, model.Rule{Func: "Match", Of: "string", Read: true, Var: c.pattern(k.Value)})
+		c.say(&c.schema.Pattern, k.Value, "It matches "+k.Value+".")
+	case "format":
+		if !slices.Contains(Formats, k.Value) {
+			c.refusef(k, "write one of "+strings.Join(Formats, ", "), "format %q is not known%s", k.Value, runtimeschema.DidYouMean(k.Value, Formats))
+			return
+		}
+		c.rules = append(c.rules, model.Rule{Func: "Format", Of: "string", Read: true, Args: text})
+		c.say(&c.schema.Format, k.Value, "It is a "+k.Value+".")
+	case "prefix":
+		c.rules = append(c.rules, model.Rule{Func: "Prefix", Of: "string", Read: true, Args: text})
+		c.say(&c.schema.Pattern, "^"+escapePattern(k.Value), "It begins with "+k.Value+".")
+	case "under":
+		if !isCleanFolder(k.Value) {
+			c.refusef(k, "write a clean relative path with slashes", "under %q is no folder", k.Value)
+			return
+		}
+		c.rules = append(c.rules, model.Rule{Func: "Under", Of: "string", Read: true, Args: text})
+		c.schema.Description = Sentences(c.schema.Description, "A relative path at or below "+k.Value+", with slashes.")
+	}
+}
+
+// say puts a keyword into the schema; where there is one already, words say it.
+func (c *constrained) say(to *string, value, words string) {
+	if *to == "" || *to == value {
+		*to = value
+		return
+	}
+	c.schema.Description = Sentences(c.schema.Description, words)
+}
+
+func escapePattern(text string) string {
+	return regexp.MustCompile(`[\\^$.*+?()[\]{}|/]`).ReplaceAllString(text, `\$0`)
+}
+
+func isCleanFolder(dir string) bool {
+	if dir == "" || dir[0] == '/' || strings.ContainsAny(dir, "\\\x00") || strings.Contains(dir, "://") {
+		return false
+	}
+	for part := range strings.SplitSeq(dir, "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// unportable says why RE2 or ECMA-262 can't read a pattern, or reads it
+// differently.
+func unportable(pattern string) string {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+	}
+	for _, special := range []string{`(?i`, `(?s`, `(?m`, `(?U`, `(?-`, `(?P`, `\A`, `\z`, `\Q`, `\a`, `\C`, `\pL`, `\p`, `\P`, `[[:`} {
+		if i := strings.Index(pattern, special); i >= 0 && !(i > 0 && special[0] == '\\' && escapedAt(pattern, i)) {
+			return special + " means something else in ECMA-262"
+		}
+	}
+	_ = re
+	return ""
+}
+
+// escapedAt reports whether the backslash at i is itself escaped.
+func escapedAt(s string, i int) bool {
+	n := 0
+	for i--; i >= 0 && s[i] == '\\'; i-- {
+		n++
+	}
+	return n%2 == 1
+}
+
+// pattern returns the variable that holds a pattern, made once.
+func (w *Walker) pattern(text string) string {
+	for _, p := range w.patterns {
+		if p.Text == text {
+			return p.Var
+		}
+	}
+	name := w.names.Name(naming.Unexported(w.property) + "Pattern")
+	w.patterns = append(w.patterns, model.Pattern{Var: name, Text: text})
+	return name
+}
+
+// enum restricts a value to some of its type's.
+func (c *constrained) enum(k Key) {
+	if c.kind() != "string" && c.kind() != "number" {
+		c.unfit(k)
+		return
+	}
+	var values []any
+	rule := model.Rule{Func: "OneOf"}
+	if c.kind() == "string" {
+		rule = model.Rule{Func: "OneText", Of: "string", Read: true}
+	}
+	for _, word := range k.words() {
+		l, err := c.Literal(c.typ, word)
+		if err != nil {
+			c.refusef(k, "write values with commas between them", "enum: %s", err)
+			return
+		}
+		v := schemaValue(c.typ, word)
+		if slices.ContainsFunc(values, func(o any) bool { return jsonText(o) == jsonText(v) }) {
+			c.refusef(k, "drop one", "enum has %s twice", word)
+			return
+		}
+		if len(c.schema.Enum) > 0 && !slices.ContainsFunc(c.schema.Enum, func(o any) bool { return jsonText(o) == jsonText(v) }) {
+			c.refusef(k, "write some of those", "enum: %s is not one of the values that are allowed already", word)
+			return
+		}
+		values, rule.Args = append(values, v), append(rule.Args, l)
+	}
+	c.schema.Enum = values
+	c.rules = append(c.rules, rule)
+}
+
+func (c *constrained) secret(k Key) {
+	if c.kind() != "string" {
+		c.unfit(k)
+		return
+	}
+	c.schema.WriteOnly = true
+}
+
+func (c *constrained) defaultValue(k Key) {
+	if _, err := c.Literal(c.typ, k.Value); err != nil {
+		c.refusef(k, "write a value of its type", "default: %s", err)
+		return
+	}
+	c.schema.Default = schemaValue(c.typ, k.Value)
+}
+
+// replace puts a schema of the user's in the place of the derived one.
+func (c *constrained) replace(k Key) {
+	s, err := Parse(k.Value)
+	if err != nil {
+		c.refusef(k, "write a JSON Schema", "schema: %s", err)
+		return
+	}
+	s.Description = Sentences(s.Description, c.schema.Description)
+	c.schema = s
+}
+
+// ordered checks the keys against each other: a minimum above the maximum, or a
+// default that the others refuse.
+func (c *constrained) ordered(keys []Key) {
+	last := keys[len(keys)-1]
+	s := c.schema
+	if !c.ok {
+		return
+	}
+	if s.Minimum != "" && s.Maximum != "" && rat(s.Minimum).Cmp(rat(s.Maximum)) > 0 {
+		c.refusef(last, "", "minimum %s is above maximum %s", s.Minimum, s.Maximum)
+	}
+	for _, pair := range []struct {
+		least, most *uint64
+		what        string
+	}{{s.MinLength, s.MaxLength, "Length"}, {s.MinItems, s.MaxItems, "Items"}, {s.MinProperties, s.MaxProperties, "Properties"}} {
+		if pair.least != nil && pair.most != nil && *pair.least > *pair.most {
+			c.refusef(last, "", "min%s %d is above max%s %d", pair.what, *pair.least, pair.what, *pair.most)
+		}
+	}
+	for _, k := range keys {
+		if k.Name != "default" || !c.ok {
+			continue
+		}
+		if err := Fits(s, schemaValue(c.typ, k.Value)); err != nil {
+			c.refusef(k, "give it a default that is allowed", "default %s: %s", k.Value, err)
+		}
+	}
+}
