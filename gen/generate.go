@@ -18,6 +18,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/toolgen/toolgen/gen/internal/build"
 	"github.com/toolgen/toolgen/gen/internal/config"
@@ -63,12 +66,18 @@ type Tool struct {
 // are no files.
 type Result struct {
 	Files       []File
-	Model       []byte // JSON of the packages and registries, for tests and tools
 	Tools       []Tool
 	Diagnostics []Diagnostic
 
-	dir      string
-	packages map[string]string // by file: the package that its folder must hold
+	dir        string
+	names      map[string]string // by file: the package that its folder must hold
+	packages   []*model.Package
+	registries []*model.Registry
+}
+
+// Model returns the packages and registries as JSON, for tests and tools.
+func (r *Result) Model() ([]byte, error) {
+	return json.MarshalIndent(map[string]any{"packages": r.packages, "registries": r.registries}, "", "  ")
 }
 
 // Generate runs the pipeline. What is wrong with the input is in the result's
@@ -108,34 +117,50 @@ func Generate(ctx context.Context, o Options) (*Result, error) {
 // registries, and files whose hooks are gone, alone; so does one that leaves
 // out files with directives, since their hooks are not gone.
 func (r *Result) emit(program *load.Program, packages []*model.Package, registries []*model.Registry) error {
-	r.packages = make(map[string]string)
-	add := func(f emit.File, name string, err error) error {
-		r.Files = append(r.Files, File(f))
-		r.packages[f.Path] = name
+	r.names, r.packages, r.registries = make(map[string]string), packages, registries
+	emitted, err := emitAll(packages)
+	if err != nil {
 		return err
 	}
-	for _, p := range packages {
-		f, err := emit.Package(p)
-		if err := add(f, p.Name, err); err != nil {
-			return err
+	for i, p := range packages {
+		for _, f := range emitted[i] {
+			r.add(f, p.Name)
 		}
 	}
 	for _, reg := range registries {
-		f, err := emit.Registry(reg, program.Names())
-		if err := add(f, reg.Name, err); err != nil {
+		f, err := emit.Registry(reg)
+		if err != nil {
 			return err
 		}
+		r.add(f, reg.Name)
 	}
 	if program.Whole {
 		for _, path := range program.Generated() {
-			if _, still := r.packages[path]; !still && !program.Excluded() {
+			if _, still := r.names[path]; !still && !program.Excluded() {
 				r.Files = append(r.Files, File{Path: path})
 			}
 		}
 	}
-	var err error
-	r.Model, err = json.MarshalIndent(map[string]any{"packages": packages, "registries": registries}, "", "  ")
-	return err
+	return nil
+}
+
+func (r *Result) add(f emit.File, name string) {
+	r.Files = append(r.Files, File(f))
+	r.names[f.Path] = name
+}
+
+// emitAll writes packages on all cores, in order.
+func emitAll(packages []*model.Package) ([][]emit.File, error) {
+	out := make([][]emit.File, len(packages))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, p := range packages {
+		group.Go(func() (err error) {
+			out[i], err = emit.Package(p)
+			return err
+		})
+	}
+	return out, group.Wait()
 }
 
 // realDir returns a folder without symbolic links, as the go command names
@@ -224,7 +249,7 @@ func Apply(ctx context.Context, r *Result) ([]Change, error) {
 func Check(r *Result) ([]Change, error) {
 	files := make([]output.File, len(r.Files))
 	for i, f := range r.Files {
-		files[i] = output.File{Path: f.Path, Data: f.Data, Package: r.packages[f.Path]}
+		files[i] = output.File{Path: f.Path, Data: f.Data, Package: r.names[f.Path]}
 	}
 	changes, diags, err := output.Plan(files, emit.Header)
 	if err != nil {

@@ -180,8 +180,12 @@ type generatedModel struct {
 
 func (s *scenario) model(result *gen.Result) generatedModel {
 	s.Helper()
+	text, err := result.Model()
+	if err != nil {
+		s.Fatal(err)
+	}
 	var m generatedModel
-	if err := json.Unmarshal(result.Model, &m); err != nil {
+	if err := json.Unmarshal(text, &m); err != nil {
 		s.Fatalf("model: %v", err)
 	}
 	return m

@@ -84,8 +84,19 @@ func (b *builder) pkg(hooks []*discover.Hook) *model.Package {
 	}
 	out.Toolsets = slices.DeleteFunc(out.Toolsets, func(t model.Toolset) bool { return len(t.Tools) == 0 })
 	out.Codecs, out.Patterns = walker.Codecs(roots), walker.Patterns()
-	out.Imports = b.program.Names()
+	out.Imports = b.imports(out)
 	out.Aliases = aliases(out.Imports, names)
+	return out
+}
+
+// imports returns the names of the packages whose types and functions appear.
+func (b *builder) imports(p *model.Package) map[string]string {
+	out := map[string]string{p.Source: p.SourceName}
+	p.EachGoType(func(t *model.GoType) {
+		if name := b.program.NameOf(t.Package); name != "" {
+			out[t.Package] = name
+		}
+	})
 	return out
 }
 

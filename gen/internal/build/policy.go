@@ -91,7 +91,8 @@ func (t *toolBuilder) pin(v named, w *pinWords, param *model.Param) {
 		}
 		c, isConst := obj.(*types.Const)
 		_, isVar := obj.(*types.Var)
-		if !isConst && !isVar || !types.AssignableTo(obj.Type(), typ) && !(isConst && fitsConst(c, typ)) {
+		fits := types.AssignableTo(obj.Type(), typ) || isConst && fitsConst(c, typ)
+		if !fits || !isConst && !isVar {
 			t.errorf(w.constant.Pos, diag.DirectiveArgument, "name a constant or variable of that type", "pin %s: %s is no %s", v.name, w.constant.Value, types.TypeString(typ, (*types.Package).Name))
 			return
 		}

@@ -18,7 +18,7 @@ func (b *builder) registry(c *config.Registry) *model.Registry {
 		return nil // reported by config
 	}
 	dir := filepath.Join(filepath.Dir(b.file.Path), filepath.FromSlash(c.Output.Value))
-	r := &model.Registry{Dir: dir, Name: c.Package.Value, Pos: c.Pos}
+	r := &model.Registry{Dir: dir, Name: c.Package.Value, Pos: c.Pos, Imports: make(map[string]string)}
 	if r.Name == "" {
 		r.Name = filepath.Base(dir)
 	}
@@ -39,6 +39,7 @@ func (b *builder) registry(c *config.Registry) *model.Registry {
 	scope := naming.NewScope()
 	names := make(map[string]int)
 	for _, p := range packages {
+		r.Imports[p.Source] = p.SourceName
 		for _, ts := range p.Toolsets {
 			names[ts.Name]++
 		}

@@ -189,7 +189,7 @@ func (t *toolBuilder) data(s *shown, alone bool) bool {
 		s.schema = contentSchema()
 		return true
 	}
-	s.typ = t.unwrap(r, s.typ, s.site)
+	s.typ = t.unwrap(r, s.typ)
 	if isStream(s.typ) {
 		return t.stream(s)
 	}

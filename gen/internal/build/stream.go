@@ -51,7 +51,7 @@ func (t *toolBuilder) stream(s *shown) bool {
 
 // unwrap returns the type of the data that a result gives by a method: the one
 // named, or Result() (T, error).
-func (t *toolBuilder) unwrap(r *model.Result, typ types.Type, site schema.Site) types.Type {
+func (t *toolBuilder) unwrap(r *model.Result, typ types.Type) types.Type {
 	word, into := t.unwrapWords()
 	if !word.IsSet() {
 		if data := resultMethod(typ, "Result"); data != nil {

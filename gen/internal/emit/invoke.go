@@ -130,7 +130,6 @@ type invocation struct {
 	tool *model.Tool
 
 	before      []jen.Code // statements
-	after       []jen.Code
 	usesContext bool
 	usesArgs    bool
 	named       bool // its results have names, for a return that fails

@@ -10,8 +10,8 @@ import (
 )
 
 // Registry writes the package that an agent links.
-func Registry(r *model.Registry, names map[string]string) (File, error) {
-	f := newFile(r.Path, r.Name, names)
+func Registry(r *model.Registry) (File, error) {
+	f := newFile(r.Path, r.Name, r.Imports)
 	for _, hub := range r.Fields {
 		f.ImportName(hub.Package, hub.Name)
 	}

@@ -366,13 +366,12 @@ func (pkg *Package) Reaches(path string) bool {
 	return visit(pkg)
 }
 
-// Names returns the names of all packages by import path.
-func (p *Program) Names() map[string]string {
-	out := make(map[string]string, len(p.packages))
-	for path, pkg := range p.packages {
-		out[path] = pkg.Name
+// NameOf returns the name of a package; "" if it isn't known.
+func (p *Program) NameOf(path string) string {
+	if pkg := p.packages[path]; pkg != nil {
+		return pkg.Name
 	}
-	return out
+	return ""
 }
 
 // ModuleRoot returns the folder of the module that dir is in.

@@ -413,7 +413,10 @@ type Registry struct {
 	Name   string        `json:"name"`
 	Dir    string        `json:"dir"`
 	Fields []RegistryHub `json:"fields"`
-	Pos    diag.Position `json:"-"`
+
+	Imports map[string]string `json:"-"` // names of the hook packages, by import path
+
+	Pos diag.Position `json:"-"`
 }
 
 // A RegistryHub is one receiver of a registry.

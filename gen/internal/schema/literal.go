@@ -130,7 +130,7 @@ func numberLiteral(b *types.Basic, text string) (string, error) {
 	if bits == 0 {
 		bits = 64
 	}
-	least, most := new(big.Int), new(big.Int).Lsh(big.NewInt(1), uint(bits)) //nolint:gosec // at most 64
+	least, most := new(big.Int), new(big.Int).Lsh(big.NewInt(1), uint(bits))
 	if b.Info()&types.IsUnsigned == 0 {
 		most.Rsh(most, 1)
 		least.Neg(most)

@@ -280,20 +280,23 @@ func isCleanFolder(dir string) bool {
 // unportable says why RE2 or ECMA-262 can't read a pattern, or reads it
 // differently.
 func unportable(pattern string) string {
-	re, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
+	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	}
-	for _, special := range []string{`(?i`, `(?s`, `(?m`, `(?U`, `(?-`, `(?P`, `\A`, `\z`, `\Q`, `\a`, `\C`, `\pL`, `\p`, `\P`, `[[:`} {
-		if i := strings.Index(pattern, special); i >= 0 && !(i > 0 && special[0] == '\\' && escapedAt(pattern, i)) {
-			return special + " means something else in ECMA-262"
+	for i := range pattern {
+		for _, special := range goOnly {
+			if strings.HasPrefix(pattern[i:], special) && (special[0] != '\\' && special[0] != '(' || !escapedAt(pattern, i)) {
+				return special + " means something else in ECMA-262"
+			}
 		}
 	}
-	_ = re
 	return ""
 }
 
-// escapedAt reports whether the backslash at i is itself escaped.
+// goOnly is syntax of RE2 that ECMA-262 doesn't have, or reads as something else.
+var goOnly = []string{`(?i`, `(?s`, `(?m`, `(?U`, `(?-`, `(?P`, `\A`, `\z`, `\Q`, `\a`, `\C`, `\p`, `\P`, `[[:`}
+
+// escapedAt reports whether what is at i is escaped by a backslash before it.
 func escapedAt(s string, i int) bool {
 	n := 0
 	for i--; i >= 0 && s[i] == '\\'; i-- {

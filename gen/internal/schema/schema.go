@@ -163,7 +163,7 @@ func (w *Walker) Walk(t types.Type, dir Direction, at Site) (Value, bool) {
 	reported := len(*w.diags)
 	v, ok := w.walk(t, dir, at)
 	if ok {
-		v, ok = w.withSchema(t, v, reported, at)
+		v, ok = w.withSchema(t, v, reported)
 	}
 	return v, ok
 }

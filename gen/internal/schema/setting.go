@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolgen/toolgen/gen/internal/diag"
@@ -39,9 +40,9 @@ func (s *Setting) Get(name string) (Key, bool) {
 	if s == nil {
 		return Key{}, false
 	}
-	for i := len(s.Keys) - 1; i >= 0; i-- {
-		if s.Keys[i].Name == name {
-			return s.Keys[i], true
+	for _, k := range slices.Backward(s.Keys) {
+		if k.Name == name {
+			return k, true
 		}
 	}
 	return Key{}, false

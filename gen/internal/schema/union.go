@@ -160,7 +160,7 @@ func (w *Walker) typeSetting(n *types.Named) *Setting {
 
 // withSchema puts the schema that a user gave for a type in the place of the
 // derived one.
-func (w *Walker) withSchema(t types.Type, v Value, reported int, at Site) (Value, bool) {
+func (w *Walker) withSchema(t types.Type, v Value, reported int) (Value, bool) {
 	n, ok := t.(*types.Named)
 	if !ok || n.Obj().Pkg() == nil {
 		return v, true

@@ -134,7 +134,7 @@ func (s *synthesiser) object(m map[string]any, pointer string, depth int) any {
 		if names, ok := m["propertyNames"].(map[string]any); ok && names["pattern"] == "^-?[0-9]+$" {
 			key = "7"
 		}
-		out[key] = s.value(more, pointer+"/"+key, depth+1)
+		out[key] = s.value(more, pointer+"/"+escape(key), depth+1)
 	}
 	return out
 }
