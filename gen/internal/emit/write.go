@@ -171,7 +171,7 @@ func notEmpty(t model.Type, value *jen.Statement) jen.Code {
 	switch kind {
 	case model.Bool:
 		return value
-	case model.Int, model.Uint, model.Float, model.Duration:
+	case model.Int, model.Uint, model.Float, model.Duration, model.NameEnum:
 		return value.Op("!=").Lit(0)
 	case model.String, model.Number:
 		return value.Op("!=").Lit("")

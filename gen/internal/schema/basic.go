@@ -104,7 +104,7 @@ func (w *Walker) constants(n *types.Named, dir Direction) (Value, bool) {
 	}
 	s.Description = strings.Join(docs, " ")
 	if mode.Value == "names" && c.Kind == model.IntEnum {
-		return w.named(n, c, list, s)
+		return w.named(n, c, list, s, dir)
 	}
 	if dir == Out || mode.Value == "open" {
 		return w.described(n, b, s)
@@ -115,7 +115,7 @@ func (w *Walker) constants(n *types.Named, dir Direction) (Value, bool) {
 
 // named is an enum of integers that go by their names: snake_case, without what
 // all of them begin with.
-func (w *Walker) named(n *types.Named, c *model.Codec, list []*types.Const, s *jsonschema.Schema) (Value, bool) {
+func (w *Walker) named(n *types.Named, c *model.Codec, list []*types.Const, s *jsonschema.Schema, dir Direction) (Value, bool) {
 	c.Kind, c.Ints, c.Writes = model.NameEnum, nil, true
 	s.Type, s.Enum = "string", nil
 	names := make([]string, len(list))
@@ -137,8 +137,21 @@ func (w *Walker) named(n *types.Named, c *model.Codec, list []*types.Const, s *j
 		}
 	}
 	s.Description = strings.Join(docs, " ")
+	if dir == Out { // a value without a name is written as its digits
+		s.Description = oneOf(s.Enum, s.Description)
+		s.Enum = nil
+	}
 	e := w.entry(n, func() *model.Codec { return c })
 	return Value{model.Type{Kind: c.Kind, Go: c.Go, Codec: e.codec.Name, Table: e.codec.Table}, s}, true
+}
+
+// oneOf describes values that are not promised.
+func oneOf(values []any, docs string) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = jsonText(v)
+	}
+	return Sentences("One of "+strings.Join(words, ", "), docs)
 }
 
 // commonHead returns the words that all names begin with, as long as something
@@ -165,14 +178,7 @@ func (w *Walker) described(n *types.Named, b *types.Basic, enum *jsonschema.Sche
 	if !ok {
 		return v, false
 	}
-	values := make([]string, len(enum.Enum))
-	for i, e := range enum.Enum {
-		values[i] = value2string(e)
-		if b.Info()&types.IsString != 0 {
-			values[i] = strconv.Quote(values[i])
-		}
-	}
-	v.Schema.Description = Sentences("One of "+strings.Join(values, ", "), enum.Description)
+	v.Schema.Description = oneOf(enum.Enum, enum.Description)
 	return v, true
 }
 

@@ -6,7 +6,6 @@ import (
 	"go/types"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/invopop/jsonschema"
 
@@ -29,11 +28,11 @@ func (w *Walker) textEnum(n *types.Named, dir Direction, at Site) (Value, bool) 
 	case len(names) < 2:
 		w.diags.Notef(at.Pos, diag.EnumUnread, "%s has type %s: the names of its constants can't be read from its source", at.What, spell(n))
 	case dir == Out || mode.Value == "open":
-		quoted := make([]string, len(names))
+		values := make([]any, len(names))
 		for i, name := range names {
-			quoted[i] = strconv.Quote(name)
+			values[i] = name
 		}
-		s.Description = "One of " + strings.Join(quoted, ", ") + "."
+		s.Description = oneOf(values, "")
 	default:
 		for _, name := range names {
 			s.Enum = append(s.Enum, name)
