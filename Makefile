@@ -49,10 +49,16 @@ check: build ## Fail if generated files are out of date.
 .PHONY: bench
 bench: ## Print ratios and allocations.
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./runtime/...
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./gen
+
+.PHONY: coverage
+coverage: ## Make tools of every method of 14 client libraries, and print the shares.
+	cd gen/testdata/corpus && $(GO) vet ./... && $(GO) run .
 
 .PHONY: fuzz
 fuzz: ## Fuzz what reads untrusted bytes, FUZZTIME each.
 	$(GO) test -run '^$$' -fuzz '^FuzzMedium$$' -fuzztime $(FUZZTIME) ./runtime/toolimpl
+	$(GO) test -run '^$$' -fuzz '^FuzzRules$$' -fuzztime $(FUZZTIME) ./runtime/toolimpl
 	$(GO) test -run '^$$' -fuzz '^FuzzAny$$' -fuzztime $(FUZZTIME) ./runtime/toolimpl
 	$(GO) test -run '^$$' -fuzz '^FuzzAppendString$$' -fuzztime $(FUZZTIME) ./runtime/schema
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./gen/internal/directive

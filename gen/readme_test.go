@@ -28,7 +28,7 @@ func TestREADME(t *testing.T) {
 			t.Errorf("this code of the README is nowhere in the tree:\n%s", b[1])
 		}
 	}
-	for _, link := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(readme, -1) {
+	for _, link := range regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(readme, -1) {
 		if _, err := os.Stat("../" + link[1]); err != nil {
 			t.Errorf("the README links %s: %v", link[1], err)
 		}

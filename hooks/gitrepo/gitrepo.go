@@ -61,7 +61,7 @@ type LogOptions struct {
 	Revision string     `json:"revision,omitempty"` // a branch, tag or hash to begin at; HEAD if left out
 	Path     string     `json:"path,omitempty"`     // only commits that touch this file or folder
 	Since    *time.Time `json:"since,omitempty"`    // only commits from then on
-	Limit    int        `json:"limit,omitempty"`    // how many, 20 if left out and at most 200
+	Limit    int        `json:"limit,omitempty"`    //toolgen:param "how many" default=20 minimum=1 maximum=200
 }
 
 // Log lists commits, the newest first.
@@ -75,7 +75,7 @@ type LogOptions struct {
 //toolgen:errors retry=ErrNotFound,ErrArgument
 func (r *Repo) Log(ctx context.Context, options LogOptions) ([]Commit, error) {
 	limit := options.Limit
-	if limit == 0 {
+	if limit == 0 { // of a Go caller; a model's is 20 then
 		limit = 20
 	}
 	if limit < 1 || limit > maxCommits {

@@ -63,41 +63,23 @@ type Customer struct {
 // FindCustomers finds customers by a part of their name or e-mail address.
 //
 // Parameters:
-//   - text: a part of the name or address, at least two characters
-//   - limit: how many to return, 20 if left out and at most 100
+//   - text: a part of the name or address
+//   - limit: how many to return
 //
 // Returns: the customers, ordered by name
 //
 //toolgen:expose
 //toolgen:readonly
 //toolgen:closedworld
-//toolgen:errors retry=ErrRefused
-func (s *Shop) FindCustomers(ctx context.Context, text string, limit *int) ([]Customer, error) {
-	if len(text) < 2 {
-		return nil, fmt.Errorf("%w: text needs at least two characters", ErrRefused)
-	}
-	n, err := bounded(limit, 20, 100)
-	if err != nil {
-		return nil, err
-	}
+//toolgen:param text minLength=2
+//toolgen:param limit default=20 minimum=1 maximum=100
+func (s *Shop) FindCustomers(ctx context.Context, text string, limit int) ([]Customer, error) {
 	pattern := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text) + "%"
 	const query = `SELECT id, name, email, city FROM customers
 		WHERE name LIKE ?1 ESCAPE '\' OR email LIKE ?1 ESCAPE '\' ORDER BY name, id LIMIT ?2`
 	return collect(ctx, s.db, func(rows *sql.Rows) (c Customer, err error) {
 		return c, rows.Scan(&c.ID, &c.Name, &c.Email, &c.City)
-	}, query, pattern, n)
-}
-
-// bounded returns a limit, or its default.
-func bounded(limit *int, otherwise, most int) (int, error) {
-	switch {
-	case limit == nil:
-		return otherwise, nil
-	case *limit < 1 || *limit > most:
-		return 0, fmt.Errorf("%w: limit must be from 1 to %d", ErrRefused, most)
-	default:
-		return *limit, nil
-	}
+	}, query, pattern, limit)
 }
 
 // collect scans all rows of a query.
@@ -232,17 +214,14 @@ type Sales struct {
 // Parameters:
 //   - from: the beginning of the period
 //   - to: its end, not included
-//   - limit: how many books, 10 if left out and at most 50
+//   - limit: how many books
 //
 //toolgen:expose
 //toolgen:readonly
 //toolgen:closedworld
+//toolgen:param limit default=10 minimum=1 maximum=50
 //toolgen:errors retry=ErrRefused
-func (s *Shop) BestSellers(ctx context.Context, from, to time.Time, limit *int) ([]Sales, error) {
-	n, err := bounded(limit, 10, 50)
-	if err != nil {
-		return nil, err
-	}
+func (s *Shop) BestSellers(ctx context.Context, from, to time.Time, limit int) ([]Sales, error) {
 	if !from.Before(to) {
 		return nil, fmt.Errorf("%w: from must be before to", ErrRefused)
 	}
@@ -252,7 +231,7 @@ func (s *Shop) BestSellers(ctx context.Context, from, to time.Time, limit *int) 
 		GROUP BY b.id ORDER BY 3 DESC, b.title LIMIT ?3`
 	return collect(ctx, s.db, func(rows *sql.Rows) (v Sales, err error) {
 		return v, rows.Scan(&v.Title, &v.Author, &v.Copies, &v.RevenueCents)
-	}, query, from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339), n)
+	}, query, from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339), limit)
 }
 
 // Refund is money paid back.
@@ -275,6 +254,8 @@ type Refund struct {
 //toolgen:closedworld
 //toolgen:sequential
 //toolgen:timeout 10s
+//toolgen:param cents minimum=1
+//toolgen:param reason minLength=1 maxLength=200
 //toolgen:errors failed=ErrNotFound,ErrRefused
 func (s *Shop) RefundOrder(ctx context.Context, orderID, cents int64, reason string) (r Refund, err error) {
 	tx, err := s.db.BeginTx(ctx, nil)

@@ -57,12 +57,11 @@ func TestSeedIsTheSame(t *testing.T) {
 func TestShop(t *testing.T) {
 	t.Parallel()
 	shop, ctx := open(t), t.Context()
-	limit := 3
-	found, err := shop.FindCustomers(ctx, "ada", &limit)
+	found, err := shop.FindCustomers(ctx, "ada", 3)
 	if err != nil || len(found) != 3 || !strings.Contains(strings.ToLower(found[0].Name), "ada") {
 		t.Fatalf("%v, %v", found, err)
 	}
-	if found, err := shop.FindCustomers(ctx, "%%", nil); err != nil || len(found) != 0 {
+	if found, err := shop.FindCustomers(ctx, "%%", 20); err != nil || len(found) != 0 {
 		t.Errorf("a wildcard is taken for one: %v, %v", found, err)
 	}
 	status := sqlitedb.Shipped
@@ -75,11 +74,11 @@ func TestShop(t *testing.T) {
 		t.Fatalf("%+v, %v", order, err)
 	}
 	from := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
-	best, err := shop.BestSellers(ctx, from, from.AddDate(0, 1, 0), &limit)
+	best, err := shop.BestSellers(ctx, from, from.AddDate(0, 1, 0), 3)
 	if err != nil || len(best) != 3 || best[0].Copies < best[1].Copies || best[0].RevenueCents == 0 {
 		t.Errorf("%v, %v", best, err)
 	}
-	if _, err := shop.BestSellers(ctx, from, from, nil); !errors.Is(err, sqlitedb.ErrRefused) {
+	if _, err := shop.BestSellers(ctx, from, from, 10); !errors.Is(err, sqlitedb.ErrRefused) {
 		t.Errorf("an empty period: %v", err)
 	}
 }
@@ -129,7 +128,7 @@ func TestTools(t *testing.T) {
 		{"shop_list_orders", `{"customer_id":7,"filter":{"status":"lost"}}`, runtime.Retry, `/filter/status: want one of "open", "shipped", "cancelled", got the string "lost"`},
 		{"shop_list_orders", `{"customer_id":7000}`, runtime.Failed, "customers has no number 7000"},
 		{"shop_get_order", `{"order_id":1}`, runtime.OK, `"lines":[{"title"`},
-		{"shop_find_customers", `{"text":"a"}`, runtime.Retry, "at least two characters"},
+		{"shop_find_customers", `{"text":"a"}`, runtime.Retry, "at least 2 characters"},
 	} {
 		out, err := run.Call(context.Background(), runtime.Call{ID: "1", Name: c.tool, Args: json.RawMessage(c.args)})
 		if err != nil {

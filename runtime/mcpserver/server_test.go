@@ -377,7 +377,7 @@ func checkList(t *testing.T, session *mcp.ClientSession) {
 		byName[tl.Name] = tl
 	}
 	small := byName["fixture_small"]
-	if small == nil || len(list.Tools) != 5+len(handWritten()) {
+	if small == nil || len(list.Tools) != 6+len(handWritten()) {
 		t.Fatalf("%d tools", len(list.Tools))
 	}
 	a := small.Annotations

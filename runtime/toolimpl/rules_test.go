@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,11 +88,7 @@ func takesLiberties(v any) bool {
 		text := strings.TrimLeft(v, " \t\r\n")
 		return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 	case []any:
-		for _, e := range v {
-			if takesLiberties(e) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, takesLiberties)
 	case map[string]any:
 		for _, e := range v {
 			if takesLiberties(e) {
@@ -106,7 +103,8 @@ func takesLiberties(v any) bool {
 func FuzzRules(f *testing.F) {
 	f.Add([]byte(rulesArgs))
 	f.Add([]byte(`{"n":1,"rules":{"code":"ab","state":"shut","count":0,"shape":{"value":{"radius":1},"type":"Circle"}}}`))
-	f.Fuzz(func(t *testing.T, args []byte) { newAgreement(t).check(args, false) })
+	a := newAgreement(f)
+	f.Fuzz(func(t *testing.T, args []byte) { agreement{t, a.in, a.out}.check(args, false) })
 }
 
 // TestRules compares decoder and schema on random arguments, most of them with

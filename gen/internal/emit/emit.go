@@ -232,11 +232,12 @@ func arguments(f *jen.File, ts *model.Toolset) {
 	for i := range ts.Tools {
 		t := &ts.Tools[i]
 		var fields []jen.Code
-		for _, p := range t.Params {
+		for j := range t.Params {
+			p := t.Params[j]
 			if !p.Offered() {
 				continue
 			}
-			for _, line := range wrap(fieldDoc(p.Go, p.Doc)) {
+			for _, line := range wrap(argumentDoc(&p)) {
 				fields = append(fields, jen.Comment(line))
 			}
 			tag := p.Name

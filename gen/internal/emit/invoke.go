@@ -31,6 +31,9 @@ func entryPoint(f *jen.File, ts *model.Toolset, t *model.Tool) {
 	if b.usesArgs {
 		args = "args"
 	}
+	if name != t.Entry {
+		f.Commentf("%s calls %s.%s with arguments that are checked.", name, ts.Name, t.Method)
+	}
 	method(f, ts, name, t, ctx, args, b.named).Block(body...)
 	guardMethod(f, ts, t)
 	checkArgs(f, t)

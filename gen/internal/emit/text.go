@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -172,6 +173,32 @@ func fieldDoc(name, text string) string {
 		text = name + ": " + text
 	}
 	return sentence(text)
+}
+
+// argumentDoc is the comment of an argument: what it is, and what nil means.
+func argumentDoc(p *model.Param) string {
+	doc := fieldDoc(p.Go, p.Doc)
+	if p.Default == nil {
+		return doc
+	}
+	if doc == "" {
+		doc = p.Go + " may be nil."
+	}
+	return doc + " Nil stands for " + shortLiteral(*p.Default) + "."
+}
+
+// shortLiteral shows a default to a reader.
+func shortLiteral(l model.Literal) string {
+	switch {
+	case l.Addr:
+		return shortLiteral(l.Elems[0])
+	case l.Quoted:
+		return strconv.Quote(l.Text)
+	case l.Text != "":
+		return l.Text
+	default:
+		return "a default"
+	}
 }
 
 // sentence ends a text with a full stop, unless it ends one way or another.

@@ -44,9 +44,8 @@ func run(update, quick bool) error {
 			return err
 		}
 	}
-	report := table(all)
-	fmt.Print(report)
-	return errors.Join(compare(all), shares(all))
+	fmt.Print(table(all))
+	return errors.Join(compare(all), shares(all), quoted(table(all)))
 }
 
 // generate generates the tools. A candidate that is refused gets the reason;
@@ -295,4 +294,16 @@ func shares(all []*candidate) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// quoted fails if README.md doesn't have the table.
+func quoted(table string) error {
+	readme, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(readme), table) {
+		return errors.New("README.md has another table than this")
+	}
+	return nil
 }

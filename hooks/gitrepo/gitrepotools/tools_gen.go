@@ -270,7 +270,7 @@ var logDefinition = runtime.Definition{
 	Input:       json.RawMessage(logInput),
 	Output:      json.RawMessage(logOutput),
 	Hints:       runtime.Hints{ReadOnly: runtime.Yes, OpenWorld: runtime.No},
-	SchemaHash:  "8436168f938af21e607614d2899038d388a96393855720a0481585d8a318c736",
+	SchemaHash:  "fc17207f4a3029dc553fc67eae242575fd7699d7dea276388f89fd71b8b8d682",
 }
 
 func (log) Definition() *runtime.Definition {
@@ -533,6 +533,7 @@ var logOptionsFields = []toolimpl.Field{
 }
 
 func readLogOptions(r *toolimpl.Reader, v *gitrepo.LogOptions) {
+	v.Limit = 20
 	o := r.Object(logOptionsFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
@@ -551,6 +552,8 @@ func readLogOptions(r *toolimpl.Reader, v *gitrepo.LogOptions) {
 		case "limit":
 			if r.Nullable(&o, 3) {
 				v.Limit = r.Int()
+				toolimpl.Minimum(r, v.Limit, 1)
+				toolimpl.Maximum(r, v.Limit, 200)
 			}
 		default:
 			r.Unknown(&o)
@@ -727,7 +730,10 @@ const logInput = `{
         },
         "limit": {
           "type": "integer",
-          "description": "how many, 20 if left out and at most 200"
+          "description": "how many",
+          "default": 20,
+          "minimum": 1,
+          "maximum": 200
         }
       },
       "additionalProperties": false

@@ -34,15 +34,15 @@ type BestSellersArgs struct {
 	From time.Time `json:"from"`
 	// To: its end, not included.
 	To time.Time `json:"to"`
-	// Limit is how many books, 10 if left out and at most 50.
+	// Limit is how many books. Nil stands for 10.
 	Limit *int `json:"limit,omitempty"`
 }
 
 // FindCustomersArgs are the arguments of shop_find_customers.
 type FindCustomersArgs struct {
-	// Text is a part of the name or address, at least two characters.
+	// Text is a part of the name or address.
 	Text string `json:"text"`
-	// Limit is how many to return, 20 if left out and at most 100.
+	// Limit is how many to return. Nil stands for 20.
 	Limit *int `json:"limit,omitempty"`
 }
 
@@ -98,13 +98,53 @@ func (t *ShopToolset) Tools(context.Context) ([]runtime.Tool, error) {
 }
 
 // BestSellers calls Shop.BestSellers.
-func (t *ShopToolset) BestSellers(ctx context.Context, args BestSellersArgs) ([]sqlitedb.Sales, error) {
-	return t.shop.BestSellers(ctx, args.From, args.To, args.Limit)
+func (t *ShopToolset) BestSellers(ctx context.Context, args BestSellersArgs) (result []sqlitedb.Sales, err error) {
+	if err := checkBestSellersArgs(&args); err != nil {
+		return result, err
+	}
+	return t.callBestSellers(ctx, args)
+}
+
+// callBestSellers calls Shop.BestSellers with arguments that are checked.
+func (t *ShopToolset) callBestSellers(ctx context.Context, args BestSellersArgs) ([]sqlitedb.Sales, error) {
+	return t.shop.BestSellers(ctx, args.From, args.To, toolimpl.Or(args.Limit, 10))
+}
+
+// checkBestSellersArgs checks the constraints of shop_best_sellers.
+func checkBestSellersArgs(args *BestSellersArgs) error {
+	r := toolimpl.Check(BestSellersName)
+	if args.Limit != nil {
+		r.At("limit", *args.Limit)
+		toolimpl.Minimum(r, *args.Limit, 1)
+		toolimpl.Maximum(r, *args.Limit, 50)
+	}
+	return r.Close()
 }
 
 // FindCustomers calls Shop.FindCustomers.
-func (t *ShopToolset) FindCustomers(ctx context.Context, args FindCustomersArgs) ([]sqlitedb.Customer, error) {
-	return t.shop.FindCustomers(ctx, args.Text, args.Limit)
+func (t *ShopToolset) FindCustomers(ctx context.Context, args FindCustomersArgs) (result []sqlitedb.Customer, err error) {
+	if err := checkFindCustomersArgs(&args); err != nil {
+		return result, err
+	}
+	return t.callFindCustomers(ctx, args)
+}
+
+// callFindCustomers calls Shop.FindCustomers with arguments that are checked.
+func (t *ShopToolset) callFindCustomers(ctx context.Context, args FindCustomersArgs) ([]sqlitedb.Customer, error) {
+	return t.shop.FindCustomers(ctx, args.Text, toolimpl.Or(args.Limit, 20))
+}
+
+// checkFindCustomersArgs checks the constraints of shop_find_customers.
+func checkFindCustomersArgs(args *FindCustomersArgs) error {
+	r := toolimpl.Check(FindCustomersName)
+	r.At("text", args.Text)
+	r.MinLength(args.Text, 2)
+	if args.Limit != nil {
+		r.At("limit", *args.Limit)
+		toolimpl.Minimum(r, *args.Limit, 1)
+		toolimpl.Maximum(r, *args.Limit, 100)
+	}
+	return r.Close()
 }
 
 // GetOrder calls Shop.GetOrder.
@@ -118,8 +158,27 @@ func (t *ShopToolset) ListOrders(ctx context.Context, args ListOrdersArgs) ([]sq
 }
 
 // RefundOrder calls Shop.RefundOrder.
-func (t *ShopToolset) RefundOrder(ctx context.Context, args RefundOrderArgs) (sqlitedb.Refund, error) {
+func (t *ShopToolset) RefundOrder(ctx context.Context, args RefundOrderArgs) (result sqlitedb.Refund, err error) {
+	if err := checkRefundOrderArgs(&args); err != nil {
+		return result, err
+	}
+	return t.callRefundOrder(ctx, args)
+}
+
+// callRefundOrder calls Shop.RefundOrder with arguments that are checked.
+func (t *ShopToolset) callRefundOrder(ctx context.Context, args RefundOrderArgs) (sqlitedb.Refund, error) {
 	return t.shop.RefundOrder(ctx, args.OrderID, args.Cents, args.Reason)
+}
+
+// checkRefundOrderArgs checks the constraints of shop_refund_order.
+func checkRefundOrderArgs(args *RefundOrderArgs) error {
+	r := toolimpl.Check(RefundOrderName)
+	r.At("cents", args.Cents)
+	toolimpl.Minimum(r, args.Cents, 1)
+	r.At("reason", args.Reason)
+	r.MinLength(args.Reason, 1)
+	r.MaxLength(args.Reason, 200)
+	return r.Close()
 }
 
 // Definitions lists what a model sees of the tools, without any receiver: for
@@ -145,7 +204,7 @@ var bestSellersDefinition = runtime.Definition{
 	Input:       json.RawMessage(bestSellersInput),
 	Output:      json.RawMessage(bestSellersOutput),
 	Hints:       runtime.Hints{ReadOnly: runtime.Yes, OpenWorld: runtime.No},
-	SchemaHash:  "d8c7b63e9055bee7e6321ae4bdbc9e6d78464239bdcbbff00cfb87d51064149e",
+	SchemaHash:  "86260d5a96e130595f19434b0dc798c3bad2efd02baee862a9cf8d1d10312fa3",
 }
 
 func (bestSellers) Definition() *runtime.Definition {
@@ -162,7 +221,7 @@ func (t bestSellers) Call(ctx context.Context, raw json.RawMessage) (*runtime.Re
 	if err != nil {
 		return nil, err
 	}
-	result, err := t.toolset.BestSellers(ctx, args)
+	result, err := t.toolset.callBestSellers(ctx, args)
 	if err != nil {
 		return nil, toolimpl.Classify(err, []toolimpl.Match{toolimpl.Is(sqlitedb.ErrRefused)}, nil)
 	}
@@ -197,6 +256,8 @@ func decodeBestSellersArgs(raw json.RawMessage) (BestSellersArgs, error) {
 		case "limit":
 			if r.Nullable(&o, 2) {
 				args.Limit = toolimpl.Ptr(r.Int())
+				toolimpl.Minimum(r, *args.Limit, 1)
+				toolimpl.Maximum(r, *args.Limit, 50)
 			}
 		default:
 			r.Unknown(&o)
@@ -217,7 +278,7 @@ var findCustomersDefinition = runtime.Definition{
 	Input:       json.RawMessage(findCustomersInput),
 	Output:      json.RawMessage(findCustomersOutput),
 	Hints:       runtime.Hints{ReadOnly: runtime.Yes, OpenWorld: runtime.No},
-	SchemaHash:  "e245d1b08c398d46e1281a510d5eefdd61e748a7f4ac3ff71072530aa05aea9b",
+	SchemaHash:  "e982834219c90ce755274da06ad5a52a5cc05bf08fadc1e3d844647586a792ff",
 }
 
 func (findCustomers) Definition() *runtime.Definition {
@@ -234,9 +295,9 @@ func (t findCustomers) Call(ctx context.Context, raw json.RawMessage) (*runtime.
 	if err != nil {
 		return nil, err
 	}
-	result, err := t.toolset.FindCustomers(ctx, args)
+	result, err := t.toolset.callFindCustomers(ctx, args)
 	if err != nil {
-		return nil, toolimpl.Classify(err, []toolimpl.Match{toolimpl.Is(sqlitedb.ErrRefused)}, nil)
+		return nil, err
 	}
 	w := toolimpl.Write(FindCustomersName)
 	w.Object()
@@ -260,10 +321,13 @@ func decodeFindCustomersArgs(raw json.RawMessage) (FindCustomersArgs, error) {
 		case "text":
 			if r.Field(&o, 0) {
 				args.Text = r.String()
+				r.MinLength(args.Text, 2)
 			}
 		case "limit":
 			if r.Nullable(&o, 1) {
 				args.Limit = toolimpl.Ptr(r.Int())
+				toolimpl.Minimum(r, *args.Limit, 1)
+				toolimpl.Maximum(r, *args.Limit, 100)
 			}
 		default:
 			r.Unknown(&o)
@@ -415,7 +479,7 @@ var refundOrderDefinition = runtime.Definition{
 	Hints:       runtime.Hints{Destructive: runtime.Yes, OpenWorld: runtime.No},
 	Sequential:  true,
 	Timeout:     10 * time.Second,
-	SchemaHash:  "579aea4e7d8c16d4eb18d8b894a9d05ed9cb4b9bdf14e31a609c1e81aeaac2b7",
+	SchemaHash:  "aa586f37058bb3f42b14192e855fd0444ffef1763bce0140c711d8632e5a5135",
 }
 
 func (refundOrder) Definition() *runtime.Definition {
@@ -432,7 +496,7 @@ func (t refundOrder) Call(ctx context.Context, raw json.RawMessage) (*runtime.Re
 	if err != nil {
 		return nil, err
 	}
-	result, err := t.toolset.RefundOrder(ctx, args)
+	result, err := t.toolset.callRefundOrder(ctx, args)
 	if err != nil {
 		return nil, toolimpl.Classify(err, nil, []toolimpl.Match{toolimpl.Is(sqlitedb.ErrNotFound), toolimpl.Is(sqlitedb.ErrRefused)})
 	}
@@ -460,10 +524,13 @@ func decodeRefundOrderArgs(raw json.RawMessage) (RefundOrderArgs, error) {
 		case "cents":
 			if r.Field(&o, 1) {
 				args.Cents = r.Int64()
+				toolimpl.Minimum(r, args.Cents, 1)
 			}
 		case "reason":
 			if r.Field(&o, 2) {
 				args.Reason = r.String()
+				r.MinLength(args.Reason, 1)
+				r.MaxLength(args.Reason, 200)
 			}
 		default:
 			r.Unknown(&o)
@@ -649,8 +716,8 @@ var statusValues = []string{"open", "shipped", "cancelled"}
 // These stop compiling when a hook changed: run go generate.
 
 var _ runtime.Toolset = (*ShopToolset)(nil)
-var _ func(*sqlitedb.Shop, context.Context, time.Time, time.Time, *int) ([]sqlitedb.Sales, error) = (*sqlitedb.Shop).BestSellers
-var _ func(*sqlitedb.Shop, context.Context, string, *int) ([]sqlitedb.Customer, error) = (*sqlitedb.Shop).FindCustomers
+var _ func(*sqlitedb.Shop, context.Context, time.Time, time.Time, int) ([]sqlitedb.Sales, error) = (*sqlitedb.Shop).BestSellers
+var _ func(*sqlitedb.Shop, context.Context, string, int) ([]sqlitedb.Customer, error) = (*sqlitedb.Shop).FindCustomers
 var _ func(*sqlitedb.Shop, context.Context, int64) (*sqlitedb.Order, error) = (*sqlitedb.Shop).GetOrder
 var _ func(*sqlitedb.Shop, context.Context, int64, sqlitedb.OrderFilter) ([]sqlitedb.OrderSummary, error) = (*sqlitedb.Shop).ListOrders
 var _ func(*sqlitedb.Shop, context.Context, int64, int64, string) (sqlitedb.Refund, error) = (*sqlitedb.Shop).RefundOrder
@@ -670,7 +737,10 @@ const bestSellersInput = `{
     },
     "limit": {
       "type": "integer",
-      "description": "how many books, 10 if left out and at most 50"
+      "description": "how many books",
+      "default": 10,
+      "minimum": 1,
+      "maximum": 50
     }
   },
   "required": ["from", "to"],
@@ -710,11 +780,15 @@ const findCustomersInput = `{
   "properties": {
     "text": {
       "type": "string",
-      "description": "a part of the name or address, at least two characters"
+      "description": "a part of the name or address",
+      "minLength": 2
     },
     "limit": {
       "type": "integer",
-      "description": "how many to return, 20 if left out and at most 100"
+      "description": "how many to return",
+      "default": 20,
+      "minimum": 1,
+      "maximum": 100
     }
   },
   "required": ["text"],
@@ -890,11 +964,14 @@ const refundOrderInput = `{
     },
     "cents": {
       "type": "integer",
-      "description": "how much, in cents, at most what is left of the order's total"
+      "description": "how much, in cents, at most what is left of the order's total",
+      "minimum": 1
     },
     "reason": {
       "type": "string",
-      "description": "why, for the customer's statement"
+      "description": "why, for the customer's statement",
+      "minLength": 1,
+      "maxLength": 200
     }
   },
   "required": ["order_id", "cents", "reason"],
