@@ -226,22 +226,3 @@ func writeMap(f *jen.File, c *model.Codec) {
 		jen.Id("w").Dot("EndObject").Call(),
 	)
 }
-
-// writeUnion writes an implementation with its name; one that isn't known, or
-// nil, is null.
-func writeUnion(f *jen.File, c *model.Codec) {
-	var cases []jen.Code
-	for _, v := range c.Variants[model.Writing] {
-		cases = append(cases, jen.Case(goType(v.Type.Go)).Block(
-			jen.Id("w").Dot("Object").Call(),
-			jen.Id("w").Dot("Key").Call(jen.Lit("type")), jen.Id("w").Dot("String").Call(jen.Lit(v.Name)),
-			jen.Id("w").Dot("Key").Call(jen.Lit("value")), writeValue(v.Type, "v"),
-			jen.Id("w").Dot("EndObject").Call(),
-		))
-	}
-	cases = append(cases, jen.Default().Block(jen.Id("w").Dot("Null").Call()))
-	f.Line()
-	f.Func().Id(model.WriteFunc(c.Name)).Params(writer, jen.Id("v").Add(goType(c.Go))).Block(
-		jen.Switch(jen.Id("v").Op(":=").Id("v").Assert(jen.Type())).Block(cases...),
-	)
-}

@@ -16,6 +16,7 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -188,10 +189,13 @@ func (p *Program) list(ctx context.Context, o Options, marked []string, diags *d
 		return nil, nil
 	}
 	cfg := p.config(ctx, o)
-	cfg.Mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedModule
+	cfg.Mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedModule
 	listed, err := packages.Load(cfg, patterns...)
 	if err != nil {
 		return nil, listError(err)
+	}
+	if listed, err = p.withCgo(cfg, listed); err != nil {
+		return nil, err
 	}
 	packages.Visit(listed, nil, func(pkg *packages.Package) { p.add(pkg) })
 	var roots []*Package
@@ -208,6 +212,33 @@ func (p *Program) list(ctx context.Context, o Options, marked []string, diags *d
 	slices.SortFunc(roots, func(a, b *Package) int { return strings.Compare(a.Path, b.Path) })
 	p.hooks = slices.Compact(roots)
 	return p.hooks, nil
+}
+
+// withCgo lists the packages of main modules that use C once more, with the files that cgo makes
+// of theirs. For all others the go command is spared that work.
+func (p *Program) withCgo(cfg *packages.Config, listed []*packages.Package) ([]*packages.Package, error) {
+	var paths []string
+	for _, pkg := range listed {
+		if pkg.Module != nil && pkg.Module.Main && slices.ContainsFunc(pkg.GoFiles, p.importsC) {
+			paths = append(paths, pkg.PkgPath)
+		}
+	}
+	if len(paths) == 0 {
+		return listed, nil
+	}
+	again := *cfg
+	again.Mode |= packages.NeedCompiledGoFiles
+	compiled, err := packages.Load(&again, paths...)
+	if err != nil {
+		return nil, listError(err)
+	}
+	rest := slices.DeleteFunc(listed, func(pkg *packages.Package) bool { return slices.Contains(paths, pkg.PkgPath) })
+	return append(rest, compiled...), nil
+}
+
+func (p *Program) importsC(file string) bool {
+	src, err := p.read(file)
+	return err == nil && bytes.Contains(src, []byte(`import "C"`))
 }
 
 // isElsewhere reports a folder of toolgen.yaml that is in another module: its
@@ -255,8 +286,12 @@ func (p *Program) config(ctx context.Context, o Options) *packages.Config {
 }
 
 func (p *Program) add(pkg *packages.Package) {
+	compiled := pkg.CompiledGoFiles
+	if len(compiled) == 0 {
+		compiled = pkg.GoFiles
+	}
 	q := &Package{
-		Path: pkg.PkgPath, Name: pkg.Name, program: p, Dir: pkg.Dir, goFiles: pkg.GoFiles, compiled: pkg.CompiledGoFiles,
+		Path: pkg.PkgPath, Name: pkg.Name, program: p, Dir: pkg.Dir, goFiles: pkg.GoFiles, compiled: compiled,
 		Source: pkg.Module != nil && pkg.Module.Main,
 	}
 	for path := range pkg.Imports {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"go/types"
 	"math/big"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/toolgen/toolgen/gen/internal/diag"
 	"github.com/toolgen/toolgen/gen/internal/model"
-	"github.com/toolgen/toolgen/gen/internal/naming"
 	runtimeschema "github.com/toolgen/toolgen/runtime/schema"
 )
 
@@ -259,62 +256,6 @@ func (c *constrained) say(to *string, value, words string) {
 		return
 	}
 	c.schema.Description = Sentences(c.schema.Description, words)
-}
-
-func escapePattern(text string) string {
-	return regexp.MustCompile(`[\\^$.*+?()[\]{}|/]`).ReplaceAllString(text, `\$0`)
-}
-
-func isCleanFolder(dir string) bool {
-	if dir == "" || dir[0] == '/' || strings.ContainsAny(dir, "\\\x00") || strings.Contains(dir, "://") {
-		return false
-	}
-	for part := range strings.SplitSeq(dir, "/") {
-		if part == "" || part == "." || part == ".." {
-			return false
-		}
-	}
-	return true
-}
-
-// unportable says why RE2 or ECMA-262 can't read a pattern, or reads it
-// differently.
-func unportable(pattern string) string {
-	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
-		return strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-	}
-	for i := range pattern {
-		for _, special := range goOnly {
-			if strings.HasPrefix(pattern[i:], special) && (special[0] != '\\' && special[0] != '(' || !escapedAt(pattern, i)) {
-				return special + " means something else in ECMA-262"
-			}
-		}
-	}
-	return ""
-}
-
-// goOnly is syntax of RE2 that ECMA-262 doesn't have, or reads as something else.
-var goOnly = []string{`(?i`, `(?s`, `(?m`, `(?U`, `(?-`, `(?P`, `\A`, `\z`, `\Q`, `\a`, `\C`, `\p`, `\P`, `[[:`}
-
-// escapedAt reports whether what is at i is escaped by a backslash before it.
-func escapedAt(s string, i int) bool {
-	n := 0
-	for i--; i >= 0 && s[i] == '\\'; i-- {
-		n++
-	}
-	return n%2 == 1
-}
-
-// pattern returns the variable that holds a pattern, made once.
-func (w *Walker) pattern(text string) string {
-	for _, p := range w.patterns {
-		if p.Text == text {
-			return p.Var
-		}
-	}
-	name := w.names.Name(naming.Unexported(w.property) + "Pattern")
-	w.patterns = append(w.patterns, model.Pattern{Var: name, Text: text})
-	return name
 }
 
 // enum restricts a value to some of its type's.
