@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -59,6 +60,7 @@ type Tool struct {
 	Hook    string // package.Type.Method
 	Hints   []string
 	Input   int  // bytes of the input schema
+	Output  int  // bytes of the output schema
 	Context bool // the hook takes a context
 }
 
@@ -198,6 +200,11 @@ func extra(file *config.File) []load.Extra {
 			out = append(out, load.Extra{Path: p.Path.Value, Pos: p.Path.Pos})
 		}
 	}
+	for _, word := range file.Symbols() {
+		if i := strings.LastIndexByte(word.Value, '.'); i > 0 {
+			out = append(out, load.Extra{Path: word.Value[:i], Pos: word.Pos})
+		}
+	}
 	return out
 }
 
@@ -207,7 +214,7 @@ func tools(packages []*model.Package) []Tool {
 		for _, ts := range p.Toolsets {
 			for _, t := range ts.Tools {
 				out = append(out, Tool{
-					Name: t.Name, Hook: fmt.Sprintf("%s.%s.%s", p.Source, ts.Name, t.Method), Hints: hintNames(t.Hints), Input: len(t.Input), Context: t.Context,
+					Name: t.Name, Hook: fmt.Sprintf("%s.%s.%s", p.Source, ts.Name, t.Method), Hints: hintNames(t.Hints), Input: len(t.Input), Output: len(t.Output), Context: t.Context,
 				})
 			}
 		}

@@ -9,7 +9,7 @@
 //	generate   write what changed (the default)
 //	check      write nothing; exit 1 if something would change
 //	diff       print what would change, as a unified diff
-//	list       print the tools: name, hook, hints, bytes of the input schema
+//	list       print the tools: name, hook, hints, bytes of their schemas
 //	version    print the version
 //
 // Without patterns a run is over the whole module, wherever it starts: the
@@ -92,7 +92,8 @@
 //	approve [when=FUNC]                          a person approves each call, or those for which
 //	                                             FUNC(ctx, parameters…) bool says so
 //	options NAME WithA,WithB                     offers constructors of functional options as an object
-//	collect NAME                                 what a callback is called with is the result
+//	collect NAME                                 what a callback is called with, before the method returns, is
+//	                                             the result
 //
 // The keys of param are those of JSON Schema: minimum, maximum,
 // exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern,
@@ -100,6 +101,9 @@
 // minItems, maxItems, uniqueItems, minProperties, maxProperties, enum, default,
 // title; and required, optional, secret (never repeated in a message),
 // encoding=base64 (of an io.Reader) and schema. The decoder checks all of them.
+// In a path the parameter has its Go name, and what is below it the names of JSON.
+// What is confined must be sent, unless it has a default; what a pin is in is
+// made even where the model leaves it out.
 // Flags stand alone: required, optional, secret, uniqueItems. A list with commas
 // in its values goes to the yaml.
 //
@@ -190,6 +194,7 @@
 //	  timeout: 0s            # of a call; 0s: that of the run
 //	  max_args_bytes: 1048576
 //	  max_result_bytes: 65536
+//	  allow: [TG331]         # warnings that are accepted; those of all levels add up
 //	  max_items: 1000        # of a stream
 //	  repair: true           # a string that holds the object or array that is wanted stands for it
 //	  coerce: false          # a string that is the literal of a number or boolean stands for it
@@ -203,11 +208,12 @@
 //	    prefix: github                   # default: the package's name; "" for none
 //	    required_doc: ["This member is required."]   # prose at a field that means it is required
 //	    drop_results: ["*github.Response"]           # types of results that are not shown
-//	    enums: {github.LockReason: open}             # closed, open or off
+//	    enums: {github.LockReason: open}             # closed, names, open or off
 //	    schemas: {github.Timestamp: {type: string, format: date-time}}
 //	    implementations: {redis.Vector: [VectorFP32, VectorRef]}   # what a model may choose from
 //	    types:
 //	      - type: IssuesService
+//	        prefix: issues                 # default: the package's
 //	        methods:
 //	          - ListByRepo
 //	          - method: Create
@@ -222,7 +228,7 @@
 //	            retries: 2
 //	            guard: {example.com/shop/policy.CheckOwner: [owner]}
 //	            examples: [{owner: acme}]
-//	            param_names: [owner, repo]   # of parameters without a name
+//	            param_names: [owner, repo]   # of parameters without a name, the context not counted
 //	            params:                  # dots reach into structs; the keys are those of the directive param, and:
 //	              owner: {description: Who owns the repository., pin: acme}
 //	              team: {pin_const: DefaultTeam}   # or pin_from: FUNC, or pin_option: FIELD

@@ -26,7 +26,7 @@ var formats = map[string]struct {
 	}},
 	"time": {`a time like "15:04:05Z"`, func(s string) bool {
 		_, err := time.Parse("15:04:05.999999999Z07:00", s)
-		return err == nil && !strings.Contains(s, ",") && len(s) > 2 && s[2] == ':'
+		return err == nil && !strings.Contains(s, ",") && len(s) > 2 && s[2] == ':' && validOffset([]byte(s))
 	}},
 	"email":    {"an email address", isEmail},
 	"uri":      {"an absolute URI", isURI},
@@ -43,7 +43,11 @@ func regexpMatcher(text string) func(string) bool {
 
 func isEmail(s string) bool {
 	a, err := mail.ParseAddress(s)
-	return err == nil && a.Address == s
+	if err != nil || a.Address != s {
+		return false
+	}
+	ascii := !strings.ContainsFunc(s, func(r rune) bool { return r > '~' })
+	return ascii && isHostname(s[strings.LastIndexByte(s, '@')+1:])
 }
 
 // isURI takes what RFC 3986 calls a URI: with a scheme, in ASCII.

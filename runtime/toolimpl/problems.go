@@ -113,7 +113,11 @@ func (r *Reader) refuse(want string) {
 		r.problem(runtime.IssueNull, want, "null")
 		return
 	}
-	r.problem(runtime.IssueType, want, r.got())
+	got := r.got()
+	if r.data[r.start] == '"' && (want == "an object" || want == "an array") {
+		got = "a string" // it may hold what a property within keeps secret
+	}
+	r.problem(runtime.IssueType, want, got)
 }
 
 // got describes the value between r.start and r.pos.

@@ -85,9 +85,9 @@ func TestMessages(t *testing.T) {
 		`{} x`:     "at byte 3: want nothing after the arguments, got 'x'",
 		"{}\x00":   `at byte 2: want nothing after the arguments, got '\x00'`,
 		`nul`:      "at byte 3: want null, got the end",
-		`"x"`:      `want an object, got the string "x"`,
-		`"{}x"`:    `want an object, got the string "{}x"`,
-		`"\"{}\""`: `want an object, got the string "\"{}\""`,
+		`"x"`:      "want an object, got a string",
+		`"{}x"`:    "want an object, got a string",
+		`"\"{}\""`: "want an object, got a string",
 	} {
 		got := ""
 		if err := validate(t, "fixture_small", args); err != nil {

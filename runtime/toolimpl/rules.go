@@ -2,7 +2,7 @@ package toolimpl
 
 import (
 	"fmt"
-	"math"
+	"math/big"
 	"path"
 	"regexp"
 	"slices"
@@ -62,14 +62,24 @@ func MultipleOf[T number64](r *Reader, v, step T) {
 	if r.skipRule() {
 		return
 	}
-	q := float64(v) / float64(step)
-	wrong := math.Abs(q-math.Round(q)) > 1e-9*max(1, math.Abs(q))
-	if whole := T(1); whole/2 == 0 { // integers are exact
+	var wrong bool
+	if whole := T(1); whole/2 == 0 {
 		wrong = v/step*step != v
+	} else { // as decimal fractions, since 0.3 is a multiple of 0.1
+		wrong = !new(big.Rat).Quo(decimal(float64(v)), decimal(float64(step))).IsInt()
 	}
 	if wrong {
 		r.problem(runtime.IssueRange, "a multiple of "+fmt.Sprint(step), r.got())
 	}
+}
+
+// decimal is a number as its shortest decimal fraction says it.
+func decimal(v float64) *big.Rat {
+	r, ok := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
+	if !ok {
+		return new(big.Rat)
+	}
+	return r
 }
 
 // OneOf refuses a number that is none of those allowed.

@@ -62,8 +62,9 @@ type Collected[T any] struct {
 	Items []T
 	More  bool // there were more than it keeps
 
-	mu  *sync.Mutex
-	max int
+	mu   *sync.Mutex
+	max  int
+	done bool
 }
 
 // Collect returns an empty collection of at most n items.
@@ -76,6 +77,9 @@ var errEnough = errors.New("enough")
 func (c *Collected[T]) Add(v T) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.done {
+		return false
+	}
 	if len(c.Items) >= c.max {
 		c.More = true
 		return false
@@ -90,6 +94,15 @@ func (c *Collected[T]) AddOrStop(v T) error {
 		return nil
 	}
 	return errEnough
+}
+
+// Done returns what was collected. What a callback is called with later is
+// dropped: only a hook that calls it before it returns can be collected.
+func (c *Collected[T]) Done() Collected[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done = true
+	return Collected[T]{Items: c.Items, More: c.More}
 }
 
 // Err returns the error of a hook, unless it is that of AddOrStop.

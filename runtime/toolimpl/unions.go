@@ -2,6 +2,7 @@ package toolimpl
 
 import (
 	"encoding"
+	"math/big"
 	"net/url"
 	"slices"
 	"strconv"
@@ -57,6 +58,21 @@ func (r *Reader) Name(names []Name) int64 {
 	return 0
 }
 
+// OneName refuses an integer that is none of those allowed, in the words of its
+// names.
+func (r *Reader) OneName(v int64, names []Name, allow ...int64) {
+	if r.skipRule() || slices.Contains(allow, v) {
+		return
+	}
+	var words []string
+	for _, n := range names {
+		if slices.Contains(allow, n.Value) {
+			words = append(words, n.Name)
+		}
+	}
+	r.problem(runtime.IssueEnum, allowed(words), r.got())
+}
+
 // Name writes an integer by its name, or its digits where it has none.
 func (w *Writer) Name(v int64, names []Name) {
 	for _, n := range names {
@@ -68,7 +84,7 @@ func (w *Writer) Name(v int64, names []Name) {
 	w.String(strconv.FormatInt(v, 10))
 }
 
-// URL reads an absolute or relative URL.
+// URL reads an absolute URL.
 func (r *Reader) URL() url.URL {
 	const want = `a URL like "https://example.com/x"`
 	b, ok := r.text(want)
@@ -76,7 +92,7 @@ func (r *Reader) URL() url.URL {
 		return url.URL{}
 	}
 	u, err := url.Parse(string(b))
-	if err != nil {
+	if err != nil || !isURI(string(b)) {
 		r.problem(runtime.IssueFormat, want, r.got())
 		return url.URL{}
 	}
@@ -85,6 +101,25 @@ func (r *Reader) URL() url.URL {
 
 // URL writes a URL.
 func (w *Writer) URL(u *url.URL) { w.String(u.String()) }
+
+// BigInt reads an integer of any size. 3.0 and 3e2 are integers.
+func (r *Reader) BigInt(v *big.Int) {
+	n, ok := r.number("an integer")
+	if !ok {
+		return
+	}
+	text, ok := r.integerText(n)
+	switch {
+	case !ok:
+	case !n.integral && len(text) > 20: // an exponent may stand for more digits than there is memory
+		r.problem(runtime.IssueRange, "an integer with all of its digits", r.got())
+	default:
+		v.SetString(string(text), 10)
+	}
+}
+
+// BigInt writes an integer of any size.
+func (w *Writer) BigInt(v *big.Int) { w.buf = v.Append(w.buf, 10) }
 
 // Sent returns a channel that yields the elements of a list and is closed.
 func Sent[T any](list []T) <-chan T {

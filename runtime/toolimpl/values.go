@@ -110,7 +110,19 @@ func (r *Reader) Time() time.Time {
 // strictTime refuses the two liberties that package time takes with RFC 3339:
 // an hour of one digit, and a comma before the fraction.
 func strictTime(b []byte) bool {
-	return len(b) > 13 && b[13] == ':' && !slices.Contains(b, ',')
+	if len(b) < 14 || b[13] != ':' || slices.Contains(b, ',') {
+		return false
+	}
+	return validOffset(b)
+}
+
+// validOffset refuses an offset that no clock shows, such as +24:00.
+func validOffset(b []byte) bool {
+	n := len(b)
+	if b[n-1] == 'Z' || n < 6 {
+		return true
+	}
+	return string(b[n-5:n-3]) < "24" && string(b[n-2:]) < "60"
 }
 
 // Duration reads a duration as Go writes it, such as 1h30m.

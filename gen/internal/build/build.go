@@ -8,6 +8,7 @@ import (
 	"go/types"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -108,7 +109,7 @@ func aliases(imports map[string]string, names *naming.Scope) map[string]string {
 		if slices.Contains(fixedImports, path) {
 			continue
 		}
-		if slices.Contains(reserved, name) || slices.Contains(locals, name) || names.Has(name) && !names.IsPackage(name) {
+		if slices.Contains(reserved, name) || slices.Contains(locals, name) || numbered.MatchString(name) || names.Has(name) && !names.IsPackage(name) {
 			out[path] = name + "pkg"
 		}
 	}
@@ -126,7 +127,10 @@ var reserved = []string{
 }
 
 // locals are variables of functions that name packages, but no tools.
-var locals = []string{"cancel", "captured", "collected", "data", "options", "tools"}
+var locals = []string{"cancel", "captured", "collected", "data", "name", "options", "tools"}
+
+// numbered are locals with a number or name behind them.
+var numbered = regexp.MustCompile(`^(result|data|options)[0-9]+$|^pinned`)
 
 // place decides where a generated package goes and what it is called.
 func (b *builder) place(out *model.Package, r *discover.Receiver) bool {
@@ -209,9 +213,11 @@ func (b *builder) nameTools(out *model.Package, hooks []*discover.Hook, names *n
 	}
 	for i := range out.Toolsets { // a receiver's variable must not hide a tool's type
 		ts := &out.Toolsets[i]
-		locals := naming.NewScope(append(reserved, out.SourceName, "tools")...)
+		locals := naming.NewScope(append(reserved, out.SourceName, "tools", "options")...)
 		for _, t := range ts.Tools {
-			locals.Take(t.Type)
+			for _, name := range []string{t.Type, "call" + t.Entry, "guard" + t.Entry} {
+				locals.Take(name)
+			}
 		}
 		ts.Var = locals.Name(naming.Unexported(ts.Name))
 	}
@@ -276,6 +282,9 @@ func (b *builder) toolName(h *discover.Hook) string {
 	prefix := h.Receiver.Package.Name
 	if c := h.Receiver.Config; c != nil && c.Prefix.IsSet() {
 		prefix = c.Prefix.Value
+	}
+	if h.Prefix.IsSet() {
+		prefix = h.Prefix.Value
 	}
 	if d := h.Receiver.Directive("toolset"); d != nil {
 		if arg, ok := d.Value("prefix"); ok {

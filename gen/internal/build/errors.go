@@ -49,11 +49,16 @@ func (t *toolBuilder) errorVars(names []config.Text) []model.ErrorMatch {
 	var out []model.ErrorMatch
 	for _, n := range names {
 		obj := pkg.Types.Scope().Lookup(n.Value)
+		if strings.Contains(n.Value, ".") {
+			if obj, _ = t.symbol(n); obj == nil {
+				continue
+			}
+		}
 		if !matches(obj) {
 			t.errorf(n.Pos, diag.UnknownName, hintNear(n.Value, errorsOf(pkg.Types)), "package %s has no exported error variable or type %s", pkg.Name, n.Value)
 			continue
 		}
-		match := model.ErrorMatch{Go: model.GoType{Kind: model.Named, Package: pkg.Path, Name: n.Value}}
+		match := model.ErrorMatch{Go: goSymbol(obj)}
 		if tn, ok := obj.(*types.TypeName); ok {
 			match.Type = true
 			match.Go = schema.GoType(errorType(tn))
@@ -82,7 +87,7 @@ func matches(obj types.Object) bool {
 // errorType is the type by which errors.As finds an error: the type itself or a
 // pointer to it; nil: it is none.
 func errorType(tn *types.TypeName) types.Type {
-	if n, ok := tn.Type().(*types.Named); !ok || n.TypeParams().Len() > 0 {
+	if n, ok := types.Unalias(tn.Type()).(*types.Named); !ok || n.TypeParams().Len() > 0 {
 		return nil
 	}
 	iface, ok := types.Universe.Lookup("error").Type().Underlying().(*types.Interface)

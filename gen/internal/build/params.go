@@ -19,7 +19,7 @@ import (
 // site is where a parameter is, for diagnostics.
 func (t *toolBuilder) site(v *types.Var, name string) schema.Site {
 	pos := t.hook.Pos
-	hint := "set unsupported_fields: omit if it is a field, or hide the parameter (params: {" + name + ": {hide: true}}) if the method takes its zero value"
+	hint := "list its implementations, set unsupported_fields: omit if it is a field, or hide the parameter (params: {" + name + ": {hide: true}}) if the method takes its zero value"
 	if t.hook.Receiver.Own {
 		if p := t.program.Pos(v); p.IsValid() {
 			pos = p
@@ -77,6 +77,11 @@ func (t *toolBuilder) params(sig *types.Signature) {
 func (t *toolBuilder) notOffered(v named, param *model.Param) bool {
 	said := t.said[v.name]
 	param.Param = schema.GoType(v.Type())
+	defer func() {
+		if said != nil && len(said.Keys) > 0 && !param.Offered() {
+			t.errorf(said.Keys[0].Pos, diag.DirectiveArgument, "drop it", "parameter %s is not sent by a model, so %s says nothing", v.name, said.Keys[0].Name)
+		}
+	}()
 	switch {
 	case isContext(v.Type()):
 		t.tool.Context = true
@@ -154,8 +159,11 @@ func (t *toolBuilder) param(v named, param model.Param, root *jsonschema.Schema,
 		Name: name, Go: goNames.Name(naming.Exported(v.name)), Type: value.Type, Rules: param.Rules, Secret: said.Has("secret"),
 		Required: !param.Variadic && value.Type.Kind != model.Pointer && !t.walker.AllOptional(value.Type),
 	}
+	if param.Form == model.Value {
+		param.Inner = t.walker.Inner(value.Type)
+	}
 	t.presence(v, &param, &said)
-	param.Nullable = !param.Required || param.Type.Kind.Nilable()
+	param.Nullable = schema.Nullable(&param.Field)
 	s := *value.Schema
 	if param.Doc != "" {
 		s.Description = schema.Sentences(param.Doc, s.Description)
@@ -175,6 +183,9 @@ func (t *toolBuilder) argument(v named, param *model.Param, said *schema.Setting
 	var ok bool
 	switch s := t.said[v.name]; {
 	case s != nil && len(s.options) > 0:
+		if len(said.Keys) > 0 {
+			t.errorf(said.Keys[0].Pos, diag.DirectiveArgument, "name an option: "+v.name+".NAME", "parameter %s is an object of options, which has no %s of its own", v.name, said.Keys[0].Name)
+		}
 		return t.functional(v, s.options, param, site)
 	case isCallback(typ):
 		t.errorf(site.Pos, diag.Callback, "collect it (//toolgen:collect "+v.name+") or hide it", "parameter %s is a callback, %s", v.name, types.TypeString(typ, (*types.Package).Name))
@@ -200,15 +211,19 @@ func (t *toolBuilder) argument(v named, param *model.Param, said *schema.Setting
 // need not be is a pointer in the argument struct.
 func (t *toolBuilder) presence(v named, param *model.Param, said *schema.Setting) {
 	k, hasDefault := said.Get("default")
-	required, optional := said.Has("required"), said.Has("optional")
-	if required && (optional || hasDefault) {
-		t.errorf(k.Pos, diag.Conflict, "drop one", "parameter %s is both required and optional", v.name)
-	}
+	t.walker.Contradiction(said, t.site(v.Var, v.name))
+	optional, isOptional := said.Get("optional")
 	switch {
-	case required:
+	case said.Has("required"), said.IsConfined() && !hasDefault, t.inner.ConfinedBelow(param.Name) && !hasDefault: // a policy holds for what isn't sent too
 		param.Required = true
+		if said.IsConfined() && isOptional {
+			t.errorf(optional.Pos, diag.Conflict, "give it a default, or let it be required", "parameter %s is confined, and need not be sent", v.name)
+		}
 		return
-	case !optional && !hasDefault:
+	case !isOptional && !hasDefault:
+		return
+	case param.Type.Kind == model.Feed:
+		t.errorf(optional.Pos, diag.DirectiveArgument, "drop it: an empty array says the same", "parameter %s is a sequence, which can't be left out", v.name)
 		return
 	}
 	param.Required = false
@@ -218,7 +233,7 @@ func (t *toolBuilder) presence(v named, param *model.Param, said *schema.Setting
 		}
 	}
 	switch param.Type.Kind {
-	case model.Pointer, model.Slice, model.Map, model.Bytes, model.Raw, model.Any:
+	case model.Pointer, model.Slice, model.Map, model.Bytes, model.Raw, model.Any, model.Content, model.Union:
 		if param.Default != nil && param.Form == model.Value {
 			param.Form = model.Pointed // nil is where the default goes
 			param.Preset = param.Default
@@ -271,10 +286,13 @@ func (t *toolBuilder) unknownParams(root *jsonschema.Schema) {
 	names := t.paramNames()
 	paths := make(map[string]diag.Position)
 	for path, s := range t.said {
-		if !strings.Contains(path, ".") || !s.Hidden && s.pin == nil { // a field that is not offered is no property
+		_, isProperty := t.walker.HasProperty(root, schema.In, propertyPath(path))
+		switch {
+		case strings.Contains(path, ".") && t.walker.Applied(propertyPath(path)):
+		case strings.Contains(path, ".") && isProperty && (s.Hidden || s.pin != nil || len(s.Keys) > 0):
+			t.errorf(s.Pos, diag.TextUnknown, "set it for the type, whose schema is given", "%s is no field of a Go struct: nothing could enforce this", path)
+		default:
 			paths[path] = s.Pos
-		} else if !t.walker.Applied(propertyPath(path)) {
-			t.errorf(s.Pos, diag.TextUnknown, "", "there is no field %s", path)
 		}
 	}
 	for path, text := range t.texts {

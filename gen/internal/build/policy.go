@@ -2,6 +2,7 @@ package build
 
 import (
 	"go/constant"
+	"go/token"
 	"go/types"
 	"reflect"
 	"slices"
@@ -82,6 +83,8 @@ func (t *toolBuilder) pin(v named, w *pinWords, param *model.Param) {
 	param.Pin, param.Go = &model.Pin{}, naming.Exported(v.name)
 	typ := v.Type()
 	switch {
+	case !schema.Nameable(typ, t.walker.Output()):
+		t.errorf(w.pos, diag.TypeUnexported, "expose a wrapper", "pinned parameter %s has a type that generated code can't name", v.name)
 	case w.value.IsSet():
 		param.Pin.Value = t.pinValue(typ, w.value)
 	case w.constant.IsSet():
@@ -101,6 +104,10 @@ func (t *toolBuilder) pin(v named, w *pinWords, param *model.Param) {
 		t.pinFrom(v, w.from, param.Pin)
 	default:
 		field := naming.Exported(w.option.Value)
+		if !token.IsIdentifier(field) {
+			t.errorf(w.option.Pos, diag.YAMLValue, "write a Go name", "pin_option: %q can't be a field", w.option.Value)
+			return
+		}
 		param.Pin.Option = field
 		t.optionField(model.GoField{Name: field, Type: schema.GoType(typ)}, w.option.Pos)
 	}
@@ -121,7 +128,7 @@ func fitsConst(c *types.Const, typ types.Type) bool {
 	case constant.Bool:
 		return u.Info()&types.IsBoolean != 0
 	default:
-		return u.Info()&types.IsNumeric != 0
+		return schema.InRange(u, c.Val())
 	}
 }
 
@@ -253,12 +260,18 @@ func (t *toolBuilder) guard(word config.Text, names []config.Text) {
 		g.Params = append(g.Params, t.parameters[j].index)
 	}
 	for _, i := range g.Params {
-		if i < len(t.tool.Params) && !t.tool.Params[i].Offered() {
-			t.errorf(word.Pos, diag.DirectiveArgument, "name what a model sends", "guard %s: parameter %s is not offered", word.Value, t.parameters[i].name)
+		if i < len(t.tool.Params) && !guardable(&t.tool.Params[i]) {
+			t.errorf(word.Pos, diag.DirectiveArgument, "name values that a model sends", "guard %s: parameter %s is not offered, or can be read only once", word.Value, t.parameters[i].name)
 			return
 		}
 	}
 	t.tool.Guards = append(t.tool.Guards, g)
+}
+
+// guardable reports whether a guard can look at an argument: what is read once
+// would be used up, and options are no values.
+func guardable(p *model.Param) bool {
+	return p.Offered() && p.Form != model.Optional && p.Type.Kind != model.Content && p.Type.Kind != model.Feed
 }
 
 // guardFunc finds a function that takes a context first.
@@ -305,7 +318,7 @@ func (t *toolBuilder) approval() {
 		return
 	}
 	for i := range t.tool.Params {
-		if t.tool.Params[i].Offered() {
+		if guardable(&t.tool.Params[i]) {
 			g.Params = append(g.Params, i)
 		}
 	}
@@ -314,10 +327,19 @@ func (t *toolBuilder) approval() {
 		good = types.AssignableTo(t.parameters[g.Params[n]].Type(), sig.Params().At(n+1).Type())
 	}
 	if !good {
-		t.errorf(when.Pos, diag.DirectiveArgument, "give it that form", "approve: %s is no func(context.Context, parameters of the method) bool", when.Value)
+		t.errorf(when.Pos, diag.DirectiveArgument, "give it that form", "approve: %s is no %s", when.Value, t.wantedForm(g.Params))
 		return
 	}
 	t.tool.When = &g
+}
+
+// wantedForm spells the function that is asked whether a call is to be approved.
+func (t *toolBuilder) wantedForm(params []int) string {
+	list := []string{"context.Context"}
+	for _, i := range params {
+		list = append(list, types.TypeString(t.parameters[i].Type(), (*types.Package).Name))
+	}
+	return "func(" + strings.Join(list, ", ") + ") bool"
 }
 
 // retries is how many corrections in a row a model has; -1: none.

@@ -50,7 +50,13 @@ func (b *builder) registry(c *config.Registry) *model.Registry {
 			if names[field] > 1 { // two alike get the package's name in front
 				field = naming.Exported(p.SourceName) + field
 			}
-			hub := model.RegistryHub{Field: scope.Name(field), Package: p.Path, Name: p.Name, Toolset: ts.Name, Type: ts.Receiver, Nilable: ts.Nilable, Options: len(ts.Options) > 0}
+			field = scope.Family(field, func(name string) []string {
+				if len(ts.Options) == 0 {
+					return []string{name}
+				}
+				return []string{name, name + "Options"}
+			})
+			hub := model.RegistryHub{Field: field, Package: p.Path, Name: p.Name, Toolset: ts.Name, Type: ts.Receiver, Nilable: ts.Nilable, Options: len(ts.Options) > 0}
 			r.Fields = append(r.Fields, hub)
 		}
 	}

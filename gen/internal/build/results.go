@@ -64,6 +64,19 @@ func (t *toolBuilder) results(sig *types.Signature) {
 	if len(list) > 0 {
 		t.dataResults(list)
 	}
+	t.checkMedia(len(list))
+}
+
+// checkMedia refuses a media type of what is no block of bytes.
+func (t *toolBuilder) checkMedia(shown int) {
+	media, pos := t.media()
+	if media == "" {
+		return
+	}
+	alone := shown == 1 && slices.ContainsFunc(t.tool.Results, func(r model.Result) bool { return r.Media != "" })
+	if !alone || !strings.HasPrefix(media, "image/") && !strings.HasPrefix(media, "audio/") {
+		t.errorf(pos, diag.DirectiveArgument, "write image/… or audio/… at a method whose only result is bytes or a reader", "media %s", media)
+	}
 }
 
 func (t *toolBuilder) resultSite(v *types.Var, i int) schema.Site {
@@ -82,11 +95,12 @@ func (t *toolBuilder) keptFields(n int) []*config.Result {
 	if c := t.hook.Config; c != nil {
 		for i := range c.Results {
 			r := &c.Results[i]
-			if r.Index < 0 || r.Index >= n {
-				t.errorf(r.Pos, diag.YAMLValue, "count from 0", "there is no result %d", r.Index)
-				continue
+			if t.isResult(r.Index, r.Pos, diag.YAMLValue) {
+				if out[r.Index] != nil {
+					t.errorf(r.Pos, diag.Conflict, "put both into one", "result %d is there twice", r.Index)
+				}
+				out[r.Index] = r
 			}
-			out[r.Index] = r
 		}
 	}
 	return out
@@ -97,19 +111,18 @@ func (t *toolBuilder) dropped(n int) []bool {
 	out := make([]bool, n)
 	if arg, ok := t.resultArg("drop"); ok {
 		i, err := strconv.Atoi(arg.Value)
-		if err != nil || i < 0 || i >= n {
-			t.errorf(arg.Pos, diag.DirectiveArgument, "count from 0", "there is no result %s", arg.Value)
-			return out
+		if err != nil {
+			i = -1
 		}
-		out[i] = true
+		if t.isResult(i, arg.Pos, diag.DirectiveArgument) {
+			out[i] = true
+		}
 	}
 	if c := t.hook.Config; c != nil {
 		for _, d := range c.Drop {
-			if d.Index < 0 || d.Index >= n {
-				t.errorf(d.Pos, diag.YAMLValue, "count from 0", "there is no result %d", d.Index)
-				continue
+			if t.isResult(d.Index, d.Pos, diag.YAMLValue) {
+				out[d.Index] = true
 			}
-			out[d.Index] = true
 		}
 	}
 	if c := t.hook.Receiver.Config; c != nil {
@@ -121,6 +134,17 @@ func (t *toolBuilder) dropped(n int) []bool {
 		}
 	}
 	return out
+}
+
+// isResult reports whether there is a result of that number that holds data; if
+// not, it has reported so.
+func (t *toolBuilder) isResult(i int, pos diag.Position, code diag.Code) bool {
+	results := t.hook.Method.Signature().Results()
+	if i < 0 || i >= results.Len() || i == results.Len()-1 && isError(results.At(i).Type()) {
+		t.errorf(pos, code, "count from 0, the error left out", "there is no such result")
+		return false
+	}
+	return true
 }
 
 // dataResults walks what is shown.
@@ -199,9 +223,12 @@ func (t *toolBuilder) data(s *shown, alone bool) bool {
 	}
 	r.Type, s.schema = value.Type, value.Schema
 	t.roots = append(t.roots, value.Type)
+	if t.walker.IsEmpty(value.Type) {
+		t.diags.Warnf(s.site.Pos, diag.TypeOpaqueResult, "expose a wrapper, or say which method has its data (unwrap)", "%s has type %s, which shows no field", s.site.What, types.TypeString(s.typ, (*types.Package).Name))
+	}
 	if alone && isBytes(r.Type) {
 		s.schema = contentSchema()
-		r.Media = t.media()
+		r.Media, _ = t.media()
 	}
 	return true
 }
@@ -216,14 +243,14 @@ func contentSchema() *jsonschema.Schema {
 	return s
 }
 
-func (t *toolBuilder) media() string {
+func (t *toolBuilder) media() (string, diag.Position) {
 	if arg, ok := t.resultArg("media"); ok {
-		return arg.Value
+		return arg.Value, arg.Pos
 	}
 	if c := t.hook.Config; c != nil {
-		return c.Media.Value
+		return c.Media.Value, c.Media.Pos
 	}
-	return ""
+	return "", diag.Position{}
 }
 
 // unknownRedactions reports a path that leads to no property.
@@ -283,10 +310,17 @@ func (t *toolBuilder) warnOpen(i int, typ types.Type) {
 	if t.walker.IsContent(typ) {
 		return
 	}
-	m := types.NewMethodSet(typ).Lookup(nil, "Close")
-	if m != nil && types.TypeString(m.Type(), nil) == "func() error" {
+	for _, name := range []string{"Close", "Stop"} {
+		m := types.NewMethodSet(typ).Lookup(nil, name)
+		if m == nil {
+			continue
+		}
+		if form := types.TypeString(m.Type(), nil); form != "func() error" && form != "func()" {
+			continue
+		}
 		t.diags.Warnf(t.hook.Pos, diag.ResultShape, "expose a wrapper that reads it and closes it",
 			"tool %s: result %d, %s, is to be closed, and nobody will", t.tool.Name, i+1, types.TypeString(typ, (*types.Package).Name))
+		return
 	}
 }
 

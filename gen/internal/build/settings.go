@@ -40,8 +40,14 @@ func (t *toolBuilder) settings() {
 		}
 	}
 	for path, s := range t.said {
-		if s.Hidden && (s.pin != nil || len(s.options) > 0 || s.collect) || s.pin != nil && s.collect {
-			t.errorf(s.Pos, diag.Conflict, "drop one", "parameter %s can't be hidden, pinned or collected at once", path)
+		n := 0
+		for _, said := range []bool{s.Hidden, s.pin != nil, len(s.options) > 0, s.collect} {
+			if said {
+				n++
+			}
+		}
+		if n > 1 {
+			t.errorf(s.Pos, diag.Conflict, "drop one", "parameter %s can't be hidden, pinned, collected or made of options at once", path)
 		}
 	}
 }

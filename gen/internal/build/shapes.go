@@ -4,8 +4,6 @@ import (
 	"go/types"
 	"strings"
 
-	"github.com/invopop/jsonschema"
-
 	"github.com/toolgen/toolgen/gen/internal/config"
 	"github.com/toolgen/toolgen/gen/internal/diag"
 	"github.com/toolgen/toolgen/gen/internal/model"
@@ -101,18 +99,37 @@ const toolimplPath = "github.com/toolgen/toolgen/runtime/toolimpl"
 func (t *toolBuilder) functional(v named, names []config.Text, param *model.Param, site schema.Site) (schema.Value, bool) {
 	param.Form, param.Param = model.Optional, schema.GoType(v.Type())
 	elem := v.Type()
-	if s, ok := elem.Underlying().(*types.Slice); ok {
+	s, slice := elem.Underlying().(*types.Slice)
+	if slice {
 		elem = s.Elem()
 	}
-	local := t.walker.Local(t.tool.Ident + naming.Exported(v.name))
-	if builder := t.builderOf(names, elem); builder != nil {
-		return local.Value(), t.setters(names, builder, param, local, site)
+	o := optionWalk{toolBuilder: t, param: param, local: t.walker.Local(t.tool.Ident + naming.Exported(v.name)), site: site, path: naming.Snake(v.name)}
+	if makes := t.builderOf(names, elem); makes != nil {
+		if slice && !param.Variadic {
+			t.errorf(names[0].Pos, diag.DirectiveArgument, "expose a wrapper", "options: parameter %s is a list of builders", v.name)
+			return schema.Value{}, false
+		}
+		return o.local.Value(), o.setters(names, makes)
+	}
+	if !slice {
+		t.errorf(names[0].Pos, diag.DirectiveArgument, "expose a wrapper", "options: parameter %s takes one option, and no list", v.name)
+		return schema.Value{}, false
 	}
 	ok := true
 	for _, name := range names {
-		ok = t.constructor(name, elem, param, local, site) && ok
+		ok = o.constructor(name, elem) && ok
 	}
-	return local.Value(), ok
+	return o.local.Value(), ok
+}
+
+// An optionWalk makes an object of the functional options of one parameter.
+type optionWalk struct {
+	*toolBuilder
+
+	param *model.Param
+	local *schema.Local
+	site  schema.Site
+	path  string // of the object
 }
 
 // builderOf returns the function that makes a builder, if the names are that
@@ -144,87 +161,106 @@ func elemType(t types.Type) types.Type {
 
 // setters walks a function that makes a builder, whose parameters are required,
 // and methods that set something on it.
-func (t *toolBuilder) setters(names []config.Text, makes *types.Func, param *model.Param, local *schema.Local, site schema.Site) bool {
+func (o *optionWalk) setters(names []config.Text, makes *types.Func) bool {
 	built := makes.Signature().Results().At(0).Type()
-	param.Builder = &model.Builder{Func: goSymbol(makes), Spread: makes.Signature().Variadic()}
-	ok := true
-	for p := range makes.Signature().Params().Variables() {
-		value, good := t.walker.Walk(p.Type(), schema.In, site)
-		if ok = ok && good; good {
-			param.Builder.Params = append(param.Builder.Params, local.Require(naming.Snake(p.Name()), naming.Exported(p.Name()), value))
-		}
+	b := &model.Builder{Func: goSymbol(makes), Spread: makes.Signature().Variadic()}
+	o.param.Builder = b
+	var ok bool
+	if b.Params, ok = o.required(makes, o.local, names[0]); !ok {
+		return false
 	}
 	methods := types.NewMethodSet(built)
 	for _, name := range names[1:] {
-		m := methods.Lookup(nil, name.Value)
-		if m == nil {
-			t.errorf(name.Pos, diag.UnknownName, "name its methods", "options: %s has no method %s", types.TypeString(built, (*types.Package).Name), name.Value)
+		fn := (*types.Func)(nil)
+		if m := methods.Lookup(nil, name.Value); m != nil {
+			fn, _ = m.Obj().(*types.Func)
+		}
+		if fn == nil {
+			o.errorf(name.Pos, diag.UnknownName, "name its methods", "options: %s has no method %s", types.TypeString(built, (*types.Package).Name), name.Value)
 			ok = false
 			continue
 		}
-		fn, isFunc := m.Obj().(*types.Func)
-		ok = isFunc && t.option(fn, strings.TrimPrefix(name.Value, "Set"), param, local, site) && ok
-		if o := len(param.Options) - 1; isFunc && o >= 0 {
-			results := fn.Signature().Results()
-			param.Options[o].Method = name.Value
-			param.Options[o].Chained = results.Len() == 1 && types.Identical(results.At(0).Type(), built)
+		if !o.option(fn, strings.TrimPrefix(name.Value, "Set"), name) {
+			ok = false
+			continue
 		}
+		results := fn.Signature().Results()
+		last := &o.param.Options[len(o.param.Options)-1]
+		last.Method, last.Chained = name.Value, results.Len() == 1 && types.Identical(results.At(0).Type(), built)
 	}
 	return ok
 }
 
 // constructor adds one constructor of a functional option.
-func (t *toolBuilder) constructor(word config.Text, option types.Type, param *model.Param, local *schema.Local, site schema.Site) bool {
-	obj, method := t.constructorFunc(word, option)
+func (o *optionWalk) constructor(word config.Text, option types.Type) bool {
+	obj, method := o.constructorFunc(word, option)
 	fn, ok := obj.(*types.Func)
 	if obj == nil {
 		return false
 	}
-	if !ok || method || fn.Signature().Results().Len() != 1 || !types.AssignableTo(fn.Signature().Results().At(0).Type(), option) {
-		t.errorf(word.Pos, diag.DirectiveArgument, "name a function that returns one", "options: %s doesn't return a %s", word.Value, types.TypeString(option, (*types.Package).Name))
+	if !ok || method || fn.Signature().TypeParams().Len() > 0 || fn.Signature().Results().Len() != 1 || !types.AssignableTo(fn.Signature().Results().At(0).Type(), option) {
+		o.errorf(word.Pos, diag.DirectiveArgument, "name a function that returns one", "options: %s doesn't return a %s", word.Value, types.TypeString(option, (*types.Package).Name))
 		return false
 	}
-	return t.option(fn, strings.TrimPrefix(fn.Name(), "With"), param, local, site)
+	return o.option(fn, strings.TrimPrefix(fn.Name(), "With"), word)
 }
 
 // option adds a property for a function: a boolean if it takes nothing, one
 // value, or an object of several.
-func (t *toolBuilder) option(fn *types.Func, name string, param *model.Param, local *schema.Local, site schema.Site) bool {
+func (o *optionWalk) option(fn *types.Func, name string, word config.Text) bool {
 	sig := fn.Signature()
 	property, goName := naming.Snake(name), naming.Exported(name)
-	o := model.Option{Func: goSymbol(fn), Spread: sig.Variadic()}
-	text := t.walker.FuncProse(fn)
-	site.What = "tool " + t.tool.Name + ": option " + fn.Name()
+	if name == "" || !validParam(property) || o.local.Has(property) {
+		o.errorf(word.Pos, diag.PropertyTwice, "drop it", "options: %s would be a property %q, which is there already or no name", word.Value, property)
+		return false
+	}
+	option := model.Option{Func: goSymbol(fn), Spread: sig.Variadic()}
+	text := o.walker.FuncProse(fn)
+	site := o.site
+	site.What = "tool " + o.tool.Name + ": option " + fn.Name()
 	switch sig.Params().Len() {
 	case 0:
-		o.Field = local.Add(property, goName, boolean, text)
+		option.Field = o.local.Flag(property, goName, text)
 	case 1:
-		value, ok := t.walker.Walk(sig.Params().At(0).Type(), schema.In, site)
+		value, rules, ok := o.walker.Setting(o.path+"."+property, sig.Params().At(0).Type(), site)
 		if !ok {
 			return false
 		}
-		o.Field = local.Add(property, goName, value, text)
-		o.Params = []model.Field{o.Field}
-		o.Wrapped = o.Field.Type.Kind == model.Pointer && value.Type.Kind != model.Pointer
+		option.Field = o.local.Add(property, goName, value, rules, text)
+		option.Params = []model.Field{option.Field}
+		option.Wrapped = option.Field.Type.Kind == model.Pointer && value.Type.Kind != model.Pointer
 	default:
-		inner := t.walker.Local(local.Name() + goName)
-		for p := range sig.Params().Variables() {
-			value, ok := t.walker.Walk(p.Type(), schema.In, site)
-			if !ok {
-				return false
-			}
-			o.Params = append(o.Params, inner.Require(naming.Snake(p.Name()), naming.Exported(p.Name()), value))
+		inner := o.walker.Local(o.local.Name() + goName)
+		params, ok := o.required(fn, inner, word)
+		if !ok {
+			return false
 		}
-		o.Field = local.Add(property, goName, inner.Value(), text)
-		o.Type = inner.Name()
+		option.Params = params
+		option.Field = o.local.Add(property, goName, inner.Value(), nil, text)
+		option.Type = inner.Name()
 	}
-	param.Options = append(param.Options, o)
+	o.param.Options = append(o.param.Options, option)
 	return true
 }
 
-var boolean = schema.Value{
-	Type:   model.Type{Kind: model.Bool, Go: model.GoType{Kind: model.Named, Name: "bool"}},
-	Schema: &jsonschema.Schema{Type: "boolean"},
+// required adds the parameters of a function as required properties.
+func (o *optionWalk) required(fn *types.Func, local *schema.Local, word config.Text) ([]model.Field, bool) {
+	var out []model.Field
+	for p := range fn.Signature().Params().Variables() {
+		name := naming.Snake(p.Name())
+		if !validParam(name) || local.Has(name) {
+			o.errorf(word.Pos, diag.ParameterUnnamed, "expose a wrapper", "options: the parameters of %s have no names that differ", word.Value)
+			return nil, false
+		}
+		site := o.site
+		site.What = "tool " + o.tool.Name + ": option " + fn.Name()
+		value, ok := o.walker.Walk(p.Type(), schema.In, site)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, local.Require(name, naming.Exported(p.Name()), value))
+	}
+	return out, true
 }
 
 // constructorFunc finds a constructor in the package of the option's type,

@@ -55,13 +55,13 @@ func (t *toolBuilder) unwrap(r *model.Result, typ types.Type) types.Type {
 	word, into := t.unwrapWords()
 	if !word.IsSet() {
 		if data := resultMethod(typ, "Result"); data != nil {
-			r.Unwrap = &model.Unwrap{Method: "Result"}
+			r.Unwrap = &model.Unwrap{Method: "Result", Nilable: isNilable(typ)}
 			return data
 		}
 		return typ
 	}
 	if data := resultMethod(typ, word.Value); data != nil {
-		r.Unwrap = &model.Unwrap{Method: word.Value}
+		r.Unwrap = &model.Unwrap{Method: word.Value, Nilable: isNilable(typ)}
 		return data
 	}
 	m := types.NewMethodSet(typ).Lookup(nil, word.Value)
@@ -80,8 +80,13 @@ func (t *toolBuilder) unwrap(r *model.Result, typ types.Type) types.Type {
 	if data == nil {
 		return typ
 	}
-	r.Unwrap = &model.Unwrap{Method: word.Value, Context: takesContext, Into: schema.GoType(data)}
+	r.Unwrap = &model.Unwrap{Method: word.Value, Context: takesContext, Into: schema.GoType(data), Nilable: isNilable(typ)}
 	return data
+}
+
+func isNilable(t types.Type) bool {
+	_, pointer := t.Underlying().(*types.Pointer)
+	return pointer || types.IsInterface(t)
 }
 
 func (t *toolBuilder) unwrapWords() (method, into config.Text) {
@@ -100,7 +105,11 @@ func (t *toolBuilder) intoType(into config.Text, param types.Type, word config.T
 	if into.IsSet() {
 		tv, err := types.Eval(t.program.Fset, t.hook.Receiver.Package.Types, 0, into.Value)
 		if err != nil || !tv.IsType() {
-			t.errorf(into.Pos, diag.YAMLValue, "write a type as the hook package would", "into: %q is no type", into.Value)
+			t.errorf(into.Pos, diag.YAMLValue, "write a type of Go or of the hook package", "into: %q is no type, or one of another package", into.Value)
+			return nil
+		}
+		if !types.AssignableTo(types.NewPointer(tv.Type), param) {
+			t.errorf(into.Pos, diag.YAMLValue, "write the type that it takes", "into: %s doesn't take a *%s", word.Value, into.Value)
 			return nil
 		}
 		return tv.Type

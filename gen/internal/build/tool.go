@@ -31,7 +31,8 @@ type toolBuilder struct {
 	parameters  []named
 	extra       *model.Result      // what was captured or collected
 	extraSchema *jsonschema.Schema // of its items
-	redactions  schema.Settings
+	inner       schema.Settings    // of fields of arguments
+	redactions  schema.Settings    // of properties of results
 	toolset     *model.Toolset
 
 	split    []*ast.CommentGroup        // comments of the parameter list
@@ -66,7 +67,8 @@ func (t *toolBuilder) build() bool {
 	t.settings()
 	t.readTexts()
 	t.redactions = t.redacted()
-	t.walker.Use(t.tool.Name, t.options(), t.nested(), t.redactions)
+	t.inner = t.nested()
+	t.walker.Use(t.tool.Name, t.options(), t.inner, t.redactions)
 	receiver := receiverType(t.hook.Receiver.Name)
 	if schema.Nameable(sig, t.walker.Output()) {
 		t.tool.Signature = schema.Signature(sig, receiver)
@@ -81,6 +83,10 @@ func (t *toolBuilder) build() bool {
 	if !t.visible() {
 		return false
 	}
+	if n := len(t.tool.Output); n > largeOutput {
+		t.diags.Warnf(t.hook.Pos, diag.SchemaLarge, "show some of its fields (results: [{index: 0, fields: […], as: NAME}] in toolgen.yaml), or expose a wrapper",
+			"tool %s: the output schema has %d bytes, which clients list with every tool", t.tool.Name, n)
+	}
 	hash, err := runtimeschema.Hash([]byte(t.tool.Input), outputBytes(t.tool.Output))
 	if err != nil {
 		t.errorf(t.tool.Pos, diag.TypeUnsupported, "", "%s", err)
@@ -89,6 +95,9 @@ func (t *toolBuilder) build() bool {
 	t.tool.SchemaHash = hash
 	return true
 }
+
+// largeOutput is how large an output schema may be before it is worth a warning.
+const largeOutput = 64 << 10
 
 // namePos is where the tool's name was given, else the hook.
 func (t *toolBuilder) namePos() diag.Position {
@@ -208,6 +217,9 @@ func (t *toolBuilder) accept(since int) {
 				codes = append(codes, list[i].Positional()[0].Value)
 			}
 		}
+	}
+	for _, code := range t.hook.Settings.Allow {
+		codes = append(codes, code.Value)
 	}
 	if len(codes) == 0 {
 		return

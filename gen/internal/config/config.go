@@ -7,6 +7,8 @@
 package config
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolgen/toolgen/gen/internal/diag"
@@ -53,6 +55,7 @@ type Settings struct {
 	MaxItems          int    // of a stream
 	Repair            *bool  // a string that holds JSON stands for the object or array that is wanted
 	Coerce            *bool  // a string that holds a number or boolean stands for it
+	Allow             []Text // codes of warnings that are accepted; those of all levels add up
 }
 
 // Over returns the settings of s, and those of outer where s says nothing.
@@ -68,6 +71,7 @@ func (s Settings) Over(outer Settings) Settings {
 		MaxItems:          or(s.MaxItems, outer.MaxItems),
 		Repair:            or(s.Repair, outer.Repair),
 		Coerce:            or(s.Coerce, outer.Coerce),
+		Allow:             slices.Concat(s.Allow, outer.Allow),
 	}
 }
 
@@ -106,6 +110,7 @@ type Value struct {
 // A Type is a receiver with hooks.
 type Type struct {
 	Name     Text
+	Prefix   Text // of tool names; unset: the package's
 	Settings Settings
 	Methods  []Method
 }
@@ -157,4 +162,32 @@ type Result struct {
 	Fields []Text
 	As     Text
 	Pos    diag.Position
+}
+
+// Symbols lists the functions, constants and variables that the file names with
+// the path of their package.
+func (f *File) Symbols() []Text {
+	var out []Text
+	add := func(t Text) {
+		if strings.Contains(t.Value, ".") {
+			out = append(out, t)
+		}
+	}
+	for i := range f.Packages {
+		for _, t := range f.Packages[i].Types {
+			for _, m := range t.Methods {
+				for _, word := range slices.Concat([]Text{m.Approve}, m.Retry, m.Failed) {
+					add(word)
+				}
+				for _, g := range m.Guards {
+					add(g.Name)
+				}
+				for _, p := range m.Params {
+					add(p.PinConst)
+					add(p.PinFrom)
+				}
+			}
+		}
+	}
+	return out
 }

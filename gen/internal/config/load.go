@@ -182,7 +182,7 @@ func (d *decoder) pkg(n ast.Node) Package {
 	fields["enums"] = func(v ast.Node) {
 		p.Enums = d.values(v)
 		for _, e := range p.Enums {
-			d.oneOf(e.Value, []string{"closed", "open", "off"})
+			d.oneOf(e.Value, []string{"closed", "names", "open", "off"})
 		}
 	}
 	fields["implementations"] = func(v ast.Node) { p.Implementations = d.values(v) }
@@ -197,6 +197,7 @@ func (d *decoder) typ(n ast.Node) Type {
 	var t Type
 	fields := d.settings(&t.Settings)
 	fields["type"] = d.textTo(&t.Name)
+	fields["prefix"] = d.textTo(&t.Prefix)
 	fields["methods"] = func(v ast.Node) {
 		d.sequence(v, func(e ast.Node) { t.Methods = append(t.Methods, d.method(e)) })
 	}
@@ -338,6 +339,7 @@ func (d *decoder) settings(s *Settings) map[string]func(ast.Node) {
 		"field_names":        word(&s.FieldNames, "json", "snake"),
 		"unsupported_fields": word(&s.UnsupportedFields, "error", "omit"),
 		"duration":           word(&s.Duration, "string", "ns"),
+		"allow":              func(v ast.Node) { s.Allow = d.texts(v) },
 		"repair":             func(v ast.Node) { s.Repair = new(d.boolean(v)) },
 		"coerce":             func(v ast.Node) { s.Coerce = new(d.boolean(v)) },
 		"max_items": func(v ast.Node) {

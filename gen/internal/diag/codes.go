@@ -47,6 +47,7 @@ const (
 	HiddenReference   Code = "TG331" // hidden and nil for the hook
 	FieldAmbiguous    Code = "TG332" // two embedded fields of one name: JSON has neither
 	ResultDropped     Code = "TG333" // a response wrapper
+	SchemaLarge       Code = "TG335" // an output schema that costs more than it says
 	OptionsHidden     Code = "TG334" // variadic functions or interfaces, which are not offered
 	TagIgnored        Code = "TG315" // a tag that nothing enforces
 	Callback          Code = "TG306" // a callback that is neither hidden nor collected

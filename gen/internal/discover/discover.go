@@ -28,6 +28,7 @@ type Hook struct {
 	Params     []*ast.CommentGroup // comments in its parameter list
 	Directives []directive.Directive
 	Config     *config.Method // nil: named by directive only
+	Prefix     config.Text    // of its type in toolgen.yaml
 	Settings   config.Settings
 }
 
@@ -212,7 +213,7 @@ func (f *finder) namedType(pkg *load.Package, c *config.Package, t *config.Type)
 			f.diags.Errorf(m.Method.Pos, diag.Conflict, "drop one", "method %s of %s is named twice", fn.Name(), tn.Name())
 			continue
 		}
-		h.Config = m
+		h.Config, h.Prefix = m, t.Prefix
 		h.Settings = m.Settings.Over(t.Settings.Over(c.Settings.Over(f.file.Defaults)))
 	}
 }

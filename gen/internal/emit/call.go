@@ -116,7 +116,7 @@ func (c *caller) unwrap(i int) {
 		return
 	}
 	name := "data" + strings.TrimPrefix(c.vars[i], "result")
-	if r.Go.Kind == model.GoPointer {
+	if r.Unwrap.Nilable {
 		c.add(c.nothing(c.vars[i]))
 	}
 	method := jen.Id(c.vars[i]).Dot(r.Unwrap.Method)

@@ -14,6 +14,9 @@ func codec(f *jen.File, c *model.Codec) {
 		switch c.Kind {
 		case model.Struct:
 			readStruct(f, c)
+			if c.Presets {
+				presetStruct(f, c)
+			}
 		case model.Slice:
 			readSlice(f, c)
 		case model.Array:
@@ -177,11 +180,13 @@ func readInto(t model.Type, variable string) []jen.Code {
 
 // hasAddress reports whether a value is read through its address.
 func hasAddress(t model.Type) bool {
-	return t.Kind == model.Struct || t.Kind == model.Text || t.Kind == model.JSON
+	return t.Kind == model.Struct || t.Kind == model.Text || t.Kind == model.JSON || t.Kind == model.BigInt
 }
 
 func readAddress(t model.Type, address jen.Code) jen.Code {
 	switch t.Kind {
+	case model.BigInt:
+		return jen.Id("r").Dot("BigInt").Call(address)
 	case model.Text:
 		return jen.Id("r").Dot("Text").Call(address)
 	case model.JSON:
@@ -229,10 +234,7 @@ func readValue(t model.Type) jen.Code {
 	case model.NameEnum:
 		return jen.Add(goType(t.Go)).Call(r("Name", jen.Id(t.Table)))
 	case model.Feed:
-		if t.Base == model.Kind(model.Seq) {
-			return jen.Qual("slices", "Values").Call(readValue(*t.Elem))
-		}
-		return jen.Qual(toolimplPath, "Sent").Call(readValue(*t.Elem))
+		return readFeed(t)
 	case model.Content:
 		if t.Base == model.Bytes {
 			return jen.Qual(toolimplPath, "BytesSource").Call(r("Bytes"))
@@ -243,6 +245,15 @@ func readValue(t model.Type) jen.Code {
 	default:
 		return jen.Id(model.ReadFunc(t.Codec)).Call(jen.Id("r"))
 	}
+}
+
+// readFeed reads a list that a hook takes as a sequence or channel.
+func readFeed(t model.Type) jen.Code {
+	value := jen.Qual(toolimplPath, "Sent").Call(readValue(*t.Elem))
+	if t.Base == model.Kind(model.Seq) {
+		value = jen.Qual("slices", "Values").Call(readValue(*t.Elem))
+	}
+	return convertTo(t.Go, t.Go.Kind != model.Named || t.Go.Package == "iter", value)
 }
 
 func readQuoted(t model.Type) jen.Code {
@@ -289,21 +300,40 @@ func readStruct(f *jen.File, c *model.Codec) {
 	fieldTable(f, c.Table, c.Read, c.Hosts)
 	f.Line()
 	var body []jen.Code
-	for _, fields := range [2][]model.Field{c.Fixed, c.Read} {
-		for i := range fields {
-			if preset := fields[i].Preset; preset != nil {
-				body = append(body, presetField(&fields[i], *preset)...)
-			}
-		}
+	if c.Presets {
+		body = append(body, jen.Id(model.PresetFunc(c.Name)).Call(jen.Id("v")))
 	}
 	f.Func().Id(model.ReadFunc(c.Name)).Params(reader, jen.Id("v").Op("*").Add(goType(c.Go))).
 		Block(append(body, readFields(c.Table, "v", c.Read)...)...)
 }
 
+// presetStruct writes the function that sets what isn't sent: pins and defaults.
+func presetStruct(f *jen.File, c *model.Codec) {
+	var body []jen.Code
+	for _, fields := range [2][]model.Field{c.Fixed, c.Read} {
+		for i := range fields {
+			body = append(body, presetField(&fields[i], "v")...)
+		}
+	}
+	f.Line()
+	f.Commentf("%s sets what a model doesn't send.", model.PresetFunc(c.Name))
+	f.Func().Id(model.PresetFunc(c.Name)).Params(jen.Id("v").Op("*").Add(goType(c.Go))).Block(body...)
+}
+
 // presetField sets a field before anything is read.
-func presetField(field *model.Field, preset model.Literal) []jen.Code {
-	out, path := reach(field, "v")
-	return append(out, jen.Id(path).Op("=").Add(literal(preset)))
+func presetField(field *model.Field, target string) []jen.Code {
+	if field.Preset == nil && field.Inner == "" {
+		return nil
+	}
+	out, path := reach(field, target)
+	switch {
+	case field.Preset != nil:
+		return append(out, jen.Id(path).Op("=").Add(literal(*field.Preset)))
+	case field.Type.Kind == model.Pointer:
+		return append(out, jen.Id(path).Op("=").New(goType(field.Type.Elem.Go)), jen.Id(model.PresetFunc(field.Inner)).Call(jen.Id(path)))
+	default:
+		return append(out, jen.Id(model.PresetFunc(field.Inner)).Call(jen.Op("&").Id(path)))
+	}
 }
 
 // element writes the statements that read an element and hand it to use.

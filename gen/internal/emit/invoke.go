@@ -132,6 +132,7 @@ type invocation struct {
 	tool *model.Tool
 
 	before      []jen.Code // statements
+	options     int        // how many parameters are made of them
 	usesContext bool
 	usesArgs    bool
 	named       bool // its results have names, for a return that fails
@@ -165,6 +166,7 @@ func (b *invocation) returned(call *jen.Statement) []jen.Code {
 	case addsError(t) && len(t.Results) == 0:
 		return []jen.Code{call, jen.Return(jen.Nil())}
 	case addsError(t):
+		b.named = true
 		names := failure(t)
 		return []jen.Code{jen.List(names[:len(names)-1]...).Op("=").Add(call), jen.Return(names...)}
 	default:
@@ -178,14 +180,18 @@ func (b *invocation) captured(call *jen.Statement) []jen.Code {
 	b.named = true
 	names := failure(t)
 	rest := names[1:]
+	hook := rest // what the hook itself returns
+	if addsError(t) {
+		hook = rest[:len(rest)-1]
+	}
 	out := []jen.Code{call}
-	if len(rest) > 0 {
-		out = []jen.Code{jen.List(rest...).Op("=").Add(call)}
+	if len(hook) > 0 {
+		out = []jen.Code{jen.List(hook...).Op("=").Add(call)}
 	}
 	if t.Results[0].Stream == nil {
 		return append(out, jen.Return(append([]jen.Code{jen.Id("captured").Dot("Bytes").Call()}, rest...)...))
 	}
-	values := append([]jen.Code{jen.Op("*").Id("collected")}, rest...)
+	values := append([]jen.Code{jen.Id("collected").Dot("Done").Call()}, rest...)
 	if last := len(t.Results) - 1; t.Results[last].Error {
 		values[last] = jen.Id("collected").Dot("Err").Call(jen.Err())
 	}
@@ -283,14 +289,18 @@ func (b *invocation) collect(p *model.Param) jen.Code {
 
 // functional makes the slice of functional options that were sent.
 func (b *invocation) functional(p *model.Param) *jen.Statement {
+	options := "options"
+	if b.options++; b.options > 1 {
+		options += strconv.Itoa(b.options)
+	}
 	if p.Builder == nil {
-		b.before = append(b.before, jen.Var().Id("options").Add(goType(p.Param)))
+		b.before = append(b.before, jen.Var().Id(options).Add(goType(p.Param)))
 	} else {
 		var args []jen.Code
 		for i, field := range p.Builder.Params {
 			args = append(args, variadic(jen.Id("args").Dot(p.Go).Dot(field.Go), p.Builder.Spread && i == len(p.Builder.Params)-1))
 		}
-		b.before = append(b.before, jen.Id("options").Op(":=").Add(goType(p.Builder.Func)).Call(args...))
+		b.before = append(b.before, jen.Id(options).Op(":=").Add(goType(p.Builder.Func)).Call(args...))
 	}
 	for _, o := range p.Options {
 		sent := jen.Id("args").Dot(p.Go).Dot(o.Field.Go)
@@ -308,20 +318,20 @@ func (b *invocation) functional(p *model.Param) *jen.Statement {
 		default:
 			args = append(args, variadic(jen.Add(sent), o.Spread))
 		}
-		b.before = append(b.before, jen.If(condition).Block(apply(o, args)))
+		b.before = append(b.before, jen.If(condition).Block(apply(options, o, args)))
 	}
-	return jen.Id("options")
+	return jen.Id(options)
 }
 
 // apply applies one option.
-func apply(o model.Option, args []jen.Code) jen.Code {
+func apply(options string, o model.Option, args []jen.Code) jen.Code {
 	switch {
 	case o.Method == "":
-		return jen.Id("options").Op("=").Append(jen.Id("options"), goType(o.Func).Call(args...))
+		return jen.Id(options).Op("=").Append(jen.Id(options), goType(o.Func).Call(args...))
 	case o.Chained:
-		return jen.Id("options").Op("=").Id("options").Dot(o.Method).Call(args...)
+		return jen.Id(options).Op("=").Id(options).Dot(o.Method).Call(args...)
 	default:
-		return jen.Id("options").Dot(o.Method).Call(args...)
+		return jen.Id(options).Dot(o.Method).Call(args...)
 	}
 }
 
@@ -379,6 +389,9 @@ func checkArgs(f *jen.File, t *model.Tool) {
 			value = jen.Op("*").Add(arg)
 		}
 		lines := []jen.Code{jen.Id("r").Dot("At").Call(jen.Lit(p.Name), jen.Add(value))}
+		if p.Secret {
+			lines = append(lines, jen.Id("r").Dot("Secret").Call())
+		}
 		for _, rule := range p.Rules {
 			lines = append(lines, ruleCall(rule, p.Type, jen.Add(value)))
 		}

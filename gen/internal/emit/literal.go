@@ -27,6 +27,9 @@ func ruleCall(r model.Rule, t model.Type, value *jen.Statement) jen.Code {
 	if r.Var != "" {
 		args = append(args, jen.Op("&").Id(r.Var))
 	}
+	if t.Kind == model.NameEnum { // its words are the names
+		return jen.Id("r").Dot("OneName").Call(append([]jen.Code{jen.Int64().Call(value), jen.Id(t.Table)}, args[1:]...)...)
+	}
 	if r.Read {
 		return jen.Id("r").Dot(r.Func).Call(args...)
 	}

@@ -279,6 +279,9 @@ func decoder(f *jen.File, t *model.Tool) {
 	if t.NoRepair {
 		body = append(body, jen.Id("r").Dot("NoRepair").Call())
 	}
+	for i := range fields {
+		body = append(body, presetField(&fields[i], "args")...)
+	}
 	body = append(body, readFields(table, "args", fields)...)
 	body = append(body, jen.Return(jen.Id("args"), jen.Id("r").Dot("Close").Call()))
 	f.Line()

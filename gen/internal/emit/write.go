@@ -57,6 +57,8 @@ func write(t model.Type, value, address *jen.Statement) jen.Code {
 		return w("Content", value)
 	case model.URL:
 		return w("URL", address)
+	case model.BigInt:
+		return w("BigInt", address)
 	case model.NameEnum:
 		return jen.Id("w").Dot("Name").Call(basic(t.Go, "int64", value), jen.Id(t.Table))
 	case model.Text:

@@ -224,6 +224,7 @@ type Unwrap struct {
 	Method  string `json:"method"`
 	Context bool   `json:"context,omitempty"` // it takes the context
 	Into    GoType `json:"into,omitzero"`     // it fills one of these; zero: it returns the data
+	Nilable bool   `json:"nilable,omitempty"` // the result may be nil
 }
 
 // A Keep is a field of a result that is shown though the rest is not.
@@ -255,6 +256,7 @@ const (
 	Error    Kind = "error"
 	Content  Kind = "content" // an io.Reader, read and closed
 	URL      Kind = "url"
+	BigInt   Kind = "big_int"
 	Union    Kind = "union"     // an interface with known implementations
 	Feed     Kind = "feed"      // a sequence or channel, made of a slice
 	NameEnum Kind = "name_enum" // of integers, by their names
@@ -293,21 +295,22 @@ type Type struct {
 
 // A Codec is a pair of generated functions for one Go type.
 type Codec struct {
-	Name   string   `json:"name"`  // Line: readLine, writeLine
-	Table  string   `json:"table"` // where a reader looks names or values up: lineFields, priorityValues
-	Kind   Kind     `json:"kind"`
-	Go     GoType   `json:"go"`
-	Local  bool     `json:"local,omitempty"` // a struct that generated code declares
-	Len    int      `json:"len,omitempty"`
-	Keys   [2]*Type `json:"keys,omitzero"`   // of a map, as it is read and as it is written
-	Elems  [2]*Type `json:"elems,omitzero"`  // of a slice, array or map, likewise
-	Read   []Field  `json:"read,omitempty"`  // fields of a struct that are read
-	Write  []Field  `json:"write,omitempty"` // those that are written
-	Hosts  []string `json:"hosts,omitempty"` // names of fields that the host sets, which are not to be sent
-	Fixed  []Field  `json:"fixed,omitempty"` // those of them that are not zero: Preset is what they are
-	Reads  bool     `json:"reads,omitempty"` // there is a read function
-	Writes bool     `json:"writes,omitempty"`
-	Values []string `json:"values,omitempty"` // Enum; NameEnum: the names of Ints
+	Name    string   `json:"name"`  // Line: readLine, writeLine
+	Table   string   `json:"table"` // where a reader looks names or values up: lineFields, priorityValues
+	Kind    Kind     `json:"kind"`
+	Go      GoType   `json:"go"`
+	Local   bool     `json:"local,omitempty"` // a struct that generated code declares
+	Len     int      `json:"len,omitempty"`
+	Keys    [2]*Type `json:"keys,omitzero"`     // of a map, as it is read and as it is written
+	Elems   [2]*Type `json:"elems,omitzero"`    // of a slice, array or map, likewise
+	Read    []Field  `json:"read,omitempty"`    // fields of a struct that are read
+	Write   []Field  `json:"write,omitempty"`   // those that are written
+	Hosts   []string `json:"hosts,omitempty"`   // names of fields that the host sets, which are not to be sent
+	Presets bool     `json:"presets,omitempty"` // there is a preset function
+	Fixed   []Field  `json:"fixed,omitempty"`   // those of them that are not zero: Preset is what they are
+	Reads   bool     `json:"reads,omitempty"`   // there is a read function
+	Writes  bool     `json:"writes,omitempty"`
+	Values  []string `json:"values,omitempty"` // Enum; NameEnum: the names of Ints
 
 	Variants [2][]Variant `json:"variants,omitzero"` // Union, as it is read and as it is written
 	Ints     []int64      `json:"ints,omitempty"`    // IntEnum
@@ -321,6 +324,9 @@ type Variant struct {
 
 // ReadFunc is the function of a codec that reads.
 func ReadFunc(codec string) string { return "read" + codec }
+
+// PresetFunc is the function that sets what isn't sent.
+func PresetFunc(codec string) string { return "preset" + codec }
 
 // WriteFunc is the function that writes.
 func WriteFunc(codec string) string { return "write" + codec }
@@ -346,6 +352,7 @@ type Field struct {
 	Rules     []Rule   `json:"rules,omitempty"`
 	Secret    bool     `json:"secret,omitempty"` // never repeated in a message
 	Preset    *Literal `json:"preset,omitempty"` // what it is when it isn't sent
+	Inner     string   `json:"inner,omitempty"`  // codec of a struct within that has presets
 }
 
 // A Rule is a constraint that is checked after a value was read: a function of

@@ -73,13 +73,14 @@ func Exported(name string) string {
 // issuesService, URLStore urlStore, DB db.
 func Unexported(name string) string {
 	runes := []rune(name)
+	small := []rune(name)
 	for i := range runes {
 		if i > 0 && (startsWord(runes, i) || !unicode.IsUpper(runes[i])) {
 			break
 		}
-		runes[i] = unicode.ToLower(runes[i])
+		small[i] = unicode.ToLower(runes[i])
 	}
-	return string(runes)
+	return string(small)
 }
 
 // A Scope hands out Go identifiers of which no two are equal. The zero value

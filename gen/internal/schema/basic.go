@@ -210,7 +210,7 @@ func (w *Walker) entry(t types.Type, codec func() *model.Codec) *entry {
 	}
 	e := &entry{codec: codec()}
 	e.codec.Name = w.names.Family(codecName(t), func(name string) []string {
-		return []string{model.ReadFunc(name), model.WriteFunc(name), tableName(name, e.codec.Kind)}
+		return []string{model.ReadFunc(name), model.WriteFunc(name), model.PresetFunc(name), tableName(name, e.codec.Kind)}
 	})
 	e.codec.Table = tableName(e.codec.Name, e.codec.Kind)
 	w.entries[key] = e

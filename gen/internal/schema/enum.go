@@ -11,8 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/toolgen/toolgen/gen/internal/diag"
 
 	"github.com/toolgen/toolgen/gen/internal/doccomment"
 	"github.com/toolgen/toolgen/gen/internal/model"
@@ -82,6 +85,10 @@ func (w *Walker) named(n *types.Named, c *model.Codec, list []*types.Const, s *j
 			continue
 		}
 		name := naming.Snake(strings.TrimPrefix(names[i], head))
+		if slices.Contains(c.Values, name) {
+			w.diags.Errorf(w.program.Pos(k), diag.PropertyTwice, "rename one, or drop enum names", "two constants of %s are called %s", n.Obj().Name(), name)
+			continue
+		}
 		c.Ints, c.Values = append(c.Ints, v), append(c.Values, name)
 		if !w.isDeprecated(k) {
 			s.Enum = append(s.Enum, name)
@@ -138,7 +145,7 @@ func (w *Walker) described(n *types.Named, b *types.Basic, enum *jsonschema.Sche
 func enumValue(c *model.Codec, v constant.Value) (any, bool) {
 	if c.Kind == model.Enum {
 		text := constant.StringVal(v)
-		if slices.Contains(c.Values, text) {
+		if !utf8.ValidString(text) || slices.Contains(c.Values, text) {
 			return nil, false
 		}
 		c.Values = append(c.Values, text)

@@ -281,8 +281,12 @@ func importable(path, from string) bool {
 // FieldType returns the type of the field that a property of a struct is; nil:
 // there is none.
 func (w *Walker) FieldType(t types.Type, name string) types.Type {
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
+	for { // settings reach through what holds structs
+		holder, ok := t.Underlying().(interface{ Elem() types.Type })
+		if !ok {
+			break
+		}
+		t = holder.Elem()
 	}
 	s, ok := t.Underlying().(*types.Struct)
 	if !ok {

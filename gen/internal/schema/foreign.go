@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -33,15 +34,28 @@ func Parse(text string) (*jsonschema.Schema, error) {
 	if jsonText(given) != jsonText(kept) {
 		return nil, errors.New("it has a keyword that is not supported")
 	}
+	if refers(given) {
+		return nil, errors.New("it must stand by itself, without $ref and $defs")
+	}
 	return &s, nil
 }
 
-// Fits reports whether a value, JSON or a string, is allowed by a schema.
-func Fits(s *jsonschema.Schema, value any) error {
-	return FitsJSON([]byte(Encode(s)), []byte(jsonText(value)))
+// refers finds references: they would mean something else within a tool's schema.
+func refers(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, e := range v {
+			if key == "$ref" || key == "$defs" || key == "$dynamicRef" || refers(e) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, refers)
+	}
+	return false
 }
 
-// FitsJSON is Fits for a schema and a value as JSON.
+// FitsJSON reports why a value is not allowed by a schema, both JSON; nil: it is.
 func FitsJSON(schema, value []byte) error {
 	compiled, err := compile(schema)
 	if err != nil {

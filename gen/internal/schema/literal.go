@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/constant"
 	"go/types"
+	"io"
 	"math"
 	"math/big"
 	"strconv"
@@ -18,16 +20,51 @@ import (
 // Literal writes a JSON value as a Go value of a type. Text stands for a string
 // where a string is wanted, so that a directive needs no quotes within quotes.
 func (w *Walker) Literal(t types.Type, text string) (model.Literal, error) {
+	if l, ok, err := w.byName(t, text); ok {
+		return l, err
+	}
+	if w.options.NanoSeconds && isDuration(t) {
+		t = types.Typ[types.Int64]
+	}
 	if isText(t) {
 		return w.literal(t, text)
 	}
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	var v any
-	if err := d.Decode(&v); err != nil || d.More() {
+	if err := d.Decode(&v); err != nil || !atEnd(d) {
 		return model.Literal{}, fmt.Errorf("%s is not JSON", strconv.Quote(text))
 	}
 	return w.literal(t, v)
+}
+
+// byName writes an integer that goes by its name; it isn't ok for other types.
+func (w *Walker) byName(t types.Type, text string) (l model.Literal, ok bool, err error) {
+	n, named := types.Unalias(t).(*types.Named)
+	if !named || n.Obj().Pkg() == nil {
+		return l, false, nil
+	}
+	if mode, _ := w.typeSetting(n).Get("enum"); mode.Value != "names" {
+		return l, false, nil
+	}
+	for _, c := range w.codecs {
+		if c.Kind != model.NameEnum || c.Go.Name != n.Obj().Name() || c.Go.Package != n.Obj().Pkg().Path() {
+			continue
+		}
+		for i, name := range c.Values {
+			if name == text {
+				return model.Literal{Go: c.Go, Text: strconv.FormatInt(c.Ints[i], 10)}, true, nil
+			}
+		}
+		return l, true, fmt.Errorf("want one of %s, got %q", strings.Join(c.Values, ", "), text)
+	}
+	return l, false, nil
+}
+
+// atEnd reports whether nothing follows the value.
+func atEnd(d *json.Decoder) bool {
+	_, err := d.Token()
+	return errors.Is(err, io.EOF)
 }
 
 func isText(t types.Type) bool {
@@ -141,6 +178,20 @@ func numberLiteral(b *types.Basic, text string) (string, error) {
 	return r.Num().String(), nil
 }
 
+// InRange reports whether a numeric constant is a value of a type.
+func InRange(b *types.Basic, v constant.Value) bool {
+	if b.Info()&types.IsFloat != 0 {
+		f, _ := constant.Float64Val(v)
+		return b.Kind() != types.Float32 || math.Abs(f) <= math.MaxFloat32
+	}
+	whole := constant.ToInt(v)
+	if b.Info()&types.IsInteger == 0 || whole.Kind() != constant.Int {
+		return false
+	}
+	_, err := numberLiteral(b, whole.ExactString())
+	return err == nil
+}
+
 func (w *Walker) listLiteral(out model.Literal, elem types.Type, v any) (model.Literal, error) {
 	list, ok := v.([]any)
 	if !ok || isByte(elem) {
@@ -205,8 +256,9 @@ func (w *Walker) structLiteral(out model.Literal, t types.Type, u *types.Struct,
 
 // schemaValue is a literal as it stands in a schema: the JSON that was written,
 // or its text.
-func schemaValue(t types.Type, text string) any {
-	if isText(t) {
+func (w *Walker) schemaValue(t types.Type, text string) any {
+	isNumber := w.options.NanoSeconds && isDuration(t)
+	if _, named, _ := w.byName(t, text); named || isText(t) && !isNumber {
 		return text
 	}
 	var b bytes.Buffer

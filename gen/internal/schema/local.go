@@ -33,11 +33,24 @@ func (w *Walker) Local(name string) *Local {
 // Name returns the struct's name.
 func (l *Local) Name() string { return l.codec.Name }
 
-// Add adds an optional property. It is a pointer, unless its type has a nil or
-// is a boolean.
-func (l *Local) Add(name, goName string, v Value, text string) model.Field {
-	f := model.Field{Name: name, Go: goName, Type: v.Type, Nullable: true}
-	if k := v.Type.Kind; !k.Nilable() && k != model.Bool && k != model.Raw && k != model.Any && k != model.Content {
+// Has reports whether there is a property of that name already.
+func (l *Local) Has(name string) bool {
+	_, ok := l.schema.Properties.Get(name)
+	return ok
+}
+
+// Flag adds an optional boolean, which is false if it isn't sent.
+func (l *Local) Flag(name, goName, text string) model.Field {
+	f := model.Field{Name: name, Go: goName, Type: model.Type{Kind: model.Bool, Go: model.GoType{Kind: model.Named, Name: "bool"}}, Nullable: true}
+	l.add(f, &jsonschema.Schema{Type: "boolean", Description: text})
+	return f
+}
+
+// Add adds an optional property with its rules. It is a pointer, unless its type
+// has a nil.
+func (l *Local) Add(name, goName string, v Value, rules []model.Rule, text string) model.Field {
+	f := model.Field{Name: name, Go: goName, Type: v.Type, Nullable: true, Rules: rules}
+	if k := v.Type.Kind; !k.Nilable() && k != model.Raw && k != model.Any && k != model.Content && k != model.Union && k != model.Feed {
 		elem := v.Type
 		f.Type = model.Type{Kind: model.Pointer, Go: model.GoType{Kind: model.GoPointer, Elem: &elem.Go}, Elem: &elem}
 	}

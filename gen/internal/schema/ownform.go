@@ -28,7 +28,7 @@ func (w *Walker) known(t types.Type, dir Direction, at Site) (Value, bool) {
 	case "net/url.URL":
 		return leaf(model.URL, t, &jsonschema.Schema{Type: "string", Format: "uri"}), true
 	case "math/big.Int":
-		return notNull(opaque(model.JSON, t, &jsonschema.Schema{Type: "integer"})), true
+		return leaf(model.BigInt, t, &jsonschema.Schema{Type: "integer"}), true
 	case "time.Duration":
 		if w.options.NanoSeconds {
 			return Value{model.Type{Kind: model.Int, Go: GoType(t), Bits: 64}, &jsonschema.Schema{Type: "integer", Description: "Nanoseconds."}}, true

@@ -45,7 +45,7 @@ func unportable(pattern string) string {
 }
 
 // goOnly is syntax of RE2 that ECMA-262 doesn't have, or reads as something else.
-var goOnly = []string{`(?i`, `(?s`, `(?m`, `(?U`, `(?-`, `(?P`, `\A`, `\z`, `\Q`, `\a`, `\C`, `\p`, `\P`, `[[:`}
+var goOnly = []string{`(?i`, `(?s`, `(?m`, `(?U`, `(?-`, `(?P`, `\A`, `\z`, `\Q`, `\a`, `\C`, `\p`, `\P`, `[:`, `\x{`, `{,`}
 
 // escapedAt reports whether what is at i is escaped by a backslash before it.
 func escapedAt(s string, i int) bool {

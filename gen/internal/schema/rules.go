@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/types"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,8 +46,12 @@ func (w *Walker) Constrain(t types.Type, v Value, keys []Key, at Site) (*jsonsch
 	if v.Type.Kind == model.Pointer {
 		c.value = *v.Type.Elem
 	}
-	for _, k := range keys {
-		c.apply(k)
+	for _, policy := range []bool{false, true} { // a policy tightens whatever else is said
+		for _, k := range keys {
+			if k.Policy == policy {
+				c.apply(k)
+			}
+		}
 	}
 	c.ordered(keys)
 	return c.schema, c.rules, c.ok
@@ -85,12 +90,39 @@ func (c *constrained) apply(k Key) {
 	}
 }
 
-// kinds says which kind of value a key is for.
+// bounds says in words what a schema says of a number.
+func bounds(s *jsonschema.Schema) string {
+	var words []string
+	add := func(word string, n json.Number) {
+		if n != "" {
+			words = append(words, word+" "+string(n))
+		}
+	}
+	add("at least", s.Minimum)
+	add("at most", s.Maximum)
+	add("more than", s.ExclusiveMinimum)
+	add("less than", s.ExclusiveMaximum)
+	add("a multiple of", s.MultipleOf)
+	for i, e := range s.Enum {
+		if i == 0 {
+			words = append(words, "one of "+jsonText(e))
+			continue
+		}
+		words = append(words, jsonText(e))
+	}
+	text := strings.Join(words, ", ")
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// kind says which kind of value a key is for.
 func (c *constrained) kind() string {
 	switch c.value.Kind {
 	case model.Int, model.Uint, model.Float, model.IntEnum:
 		return "number"
-	case model.String, model.Enum:
+	case model.String, model.Enum, model.NameEnum:
 		return "string"
 	case model.Slice, model.Array:
 		return "array"
@@ -178,7 +210,7 @@ var countKeys = map[string]struct {
 
 func (c *constrained) count(k Key) {
 	row := countKeys[k.Name]
-	if c.kind() != row.kind || c.value.Kind == model.Array {
+	if c.kind() != row.kind || c.value.Kind == model.Array || c.value.Kind == model.NameEnum {
 		c.unfit(k)
 		return
 	}
@@ -203,12 +235,13 @@ func count(text string) model.Literal {
 }
 
 func (c *constrained) unique(k Key) {
-	var elem types.Type
+	basic := false
 	if s, ok := c.typ.Underlying().(*types.Slice); ok && c.kind() == "array" {
-		elem = s.Elem()
+		_, basic = s.Elem().Underlying().(*types.Basic)
+		basic = basic && types.TypeString(s.Elem(), nil) != "encoding/json.Number" // 1 and 1.0 are equal
 	}
-	if elem == nil || !types.Comparable(elem) {
-		c.refusef(k, "drop it", "uniqueItems is for a list of values that can be compared")
+	if !basic {
+		c.refusef(k, "drop it", "uniqueItems is for a list of strings, numbers or booleans")
 		return
 	}
 	c.schema.UniqueItems = true
@@ -216,7 +249,7 @@ func (c *constrained) unique(k Key) {
 }
 
 func (c *constrained) text(k Key) {
-	if c.kind() != "string" {
+	if c.kind() != "string" || c.value.Kind == model.NameEnum {
 		c.unfit(k)
 		return
 	}
@@ -266,7 +299,7 @@ func (c *constrained) enum(k Key) {
 	}
 	var values []any
 	rule := model.Rule{Func: "OneOf"}
-	if c.kind() == "string" {
+	if c.kind() == "string" && c.value.Kind != model.NameEnum {
 		rule = model.Rule{Func: "OneText", Of: "string", Read: true}
 	}
 	for _, word := range k.words() {
@@ -275,7 +308,7 @@ func (c *constrained) enum(k Key) {
 			c.refusef(k, "write values with commas between them", "enum: %s", err)
 			return
 		}
-		v := schemaValue(c.typ, word)
+		v := c.schemaValue(c.typ, word)
 		if slices.ContainsFunc(values, func(o any) bool { return jsonText(o) == jsonText(v) }) {
 			c.refusef(k, "drop one", "enum has %s twice", word)
 			return
@@ -303,7 +336,7 @@ func (c *constrained) defaultValue(k Key) {
 		c.refusef(k, "write a value of its type", "default: %s", err)
 		return
 	}
-	c.schema.Default = schemaValue(c.typ, k.Value)
+	c.schema.Default = c.schemaValue(c.typ, k.Value)
 }
 
 // replace puts a schema of the user's in the place of the derived one.
@@ -328,6 +361,16 @@ func (c *constrained) ordered(keys []Key) {
 	if s.Minimum != "" && s.Maximum != "" && rat(s.Minimum).Cmp(rat(s.Maximum)) > 0 {
 		c.refusef(last, "", "minimum %s is above maximum %s", s.Minimum, s.Maximum)
 	}
+	for _, pair := range [][2]json.Number{{s.ExclusiveMinimum, s.ExclusiveMaximum}, {s.ExclusiveMinimum, s.Maximum}, {s.Minimum, s.ExclusiveMaximum}} {
+		if pair[0] != "" && pair[1] != "" && rat(pair[0]).Cmp(rat(pair[1])) >= 0 {
+			c.refusef(last, "", "no number is above %s and below %s", pair[0], pair[1])
+		}
+	}
+	bare := *s
+	bare.Enum = nil
+	if len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(e any) bool { return c.fits(&bare, e) == nil }) {
+		c.refusef(last, "", "none of the values of enum is allowed by the rest")
+	}
 	for _, pair := range []struct {
 		least, most *uint64
 		what        string
@@ -340,8 +383,34 @@ func (c *constrained) ordered(keys []Key) {
 		if k.Name != "default" || !c.ok {
 			continue
 		}
-		if err := Fits(s, schemaValue(c.typ, k.Value)); err != nil {
+		if err := c.fits(s, c.schemaValue(c.typ, k.Value)); err != nil {
 			c.refusef(k, "give it a default that is allowed", "default %s: %s", k.Value, err)
 		}
+		for _, other := range keys {
+			if violates(k.Value, other) {
+				c.refusef(k, "give it a default that is allowed", "default %s is not within %s %s", k.Value, other.Name, other.Value)
+			}
+		}
 	}
+}
+
+// fits is FitsJSON for a schema whose references are still to be resolved.
+func (c *constrained) fits(s *jsonschema.Schema, value any) error {
+	whole, _ := c.Assemble(s, In, nil)
+	return FitsJSON([]byte(Encode(whole)), []byte(jsonText(value)))
+}
+
+// violates reports a string that isn't within a key of which the schema may say
+// nothing.
+func violates(text string, k Key) bool {
+	switch k.Name {
+	case "pattern":
+		re, err := regexp.Compile(k.Value)
+		return err == nil && !re.MatchString(text)
+	case "prefix":
+		return !strings.HasPrefix(text, k.Value)
+	case "under":
+		return !isCleanFolder(text) || text != k.Value && !strings.HasPrefix(text, k.Value+"/")
+	}
+	return false
 }

@@ -48,6 +48,11 @@ func (s *Setting) Get(name string) (Key, bool) {
 	return Key{}, false
 }
 
+// IsConfined reports whether there is a policy.
+func (s *Setting) IsConfined() bool {
+	return slices.ContainsFunc(s.Keys, func(k Key) bool { return k.Policy })
+}
+
 // Has reports whether a flag is set.
 func (s *Setting) Has(name string) bool {
 	_, ok := s.Get(name)
@@ -57,6 +62,16 @@ func (s *Setting) Has(name string) bool {
 // Settings are those of one tool, by path: names of properties with dots
 // between them.
 type Settings map[string]*Setting
+
+// ConfinedBelow reports whether there is a policy for a property within path.
+func (s Settings) ConfinedBelow(path string) bool {
+	for p, setting := range s {
+		if strings.HasPrefix(p, path+".") && setting.IsConfined() {
+			return true
+		}
+	}
+	return false
+}
 
 // Below reports whether there is a setting for a property within path.
 func (s Settings) Below(path string) bool {

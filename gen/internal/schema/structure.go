@@ -61,16 +61,70 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 	}
 	if dir == In {
 		e.codec.Read, e.codec.Hosts, e.codec.Fixed = list, hosts, fixed
+		e.codec.Presets = w.presets(e.codec)
 	} else {
 		e.codec.Write = list
 	}
 	mark(e.codec, dir)
-	if ok && len(list) == 0 && u.NumFields() > 0 && dir == In {
-		w.diags.Errorf(at.Pos, diag.TypeEmpty, at.Hint, "%s has type %s, which has no field that a model could send", at.What, spell(t))
-		ok = false
-	}
+	ok = ok && !w.isVoid(t, u, len(list), dir, at)
 	w.settle(e, dir, ok, reported)
 	return v, ok
+}
+
+// isVoid reports an argument of which no field can be sent.
+func (w *Walker) isVoid(t types.Type, u *types.Struct, fields int, dir Direction, at Site) bool {
+	if fields > 0 || u.NumFields() == 0 || dir == Out {
+		return false
+	}
+	w.diags.Errorf(at.Pos, diag.TypeEmpty, at.Hint, "%s has type %s, which has no field that a model could send", at.What, spell(t))
+	return true
+}
+
+// presets notes which fields of a struct hold structs with presets, and reports
+// whether the struct has any itself.
+func (w *Walker) presets(c *model.Codec) bool {
+	found := len(c.Fixed) > 0
+	for i := range c.Read {
+		f := &c.Read[i]
+		f.Inner = w.Inner(f.Type)
+		found = found || f.Preset != nil || f.Inner != ""
+	}
+	return found
+}
+
+// Inner returns the codec of the presets within a value that isn't sent; "":
+// there are none. What a pointer points to is made only where the host has
+// pinned something within: a default alone makes nothing.
+func (w *Walker) Inner(t model.Type) string {
+	switch {
+	case t.Kind == model.Struct && w.codec(t.Codec).Presets:
+		return t.Codec
+	case t.Kind == model.Pointer && t.Elem.Kind == model.Struct && w.pinned(t.Elem.Codec):
+		return t.Elem.Codec
+	}
+	return ""
+}
+
+// pinned reports whether the host sets a field of a struct, or of one within.
+func (w *Walker) pinned(codec string) bool {
+	c := w.codec(codec)
+	if len(c.Fixed) > 0 {
+		return true
+	}
+	for i := range c.Read {
+		if inner := c.Read[i].Inner; inner != "" && w.pinned(inner) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsEmpty reports whether a result is a struct that shows nothing.
+func (w *Walker) IsEmpty(t model.Type) bool {
+	if t.Kind == model.Pointer {
+		t = *t.Elem
+	}
+	return t.Kind == model.Struct && len(w.codec(t.Codec).Write) == 0
 }
 
 // isOwn reports whether a type is declared in the user's own module.
@@ -103,6 +157,23 @@ func join(path, name string) string {
 		return name
 	}
 	return path + "." + name
+}
+
+// Setting walks a value of which the tool at hand may say something, by its
+// path: one that is no field of a struct.
+func (w *Walker) Setting(path string, t types.Type, at Site) (v Value, rules []model.Rule, ok bool) {
+	w.At(path, func() { v, ok = w.Walk(t, In, at) })
+	given := w.options.settings[In][path]
+	if !ok || given == nil {
+		return v, nil, ok
+	}
+	w.applied[path] = true
+	if given.Hidden || given.Pin != nil {
+		w.diags.Errorf(given.Pos, diag.DirectiveTarget, "leave its constructor out of options", "%s: an option that is not offered", at.What)
+		return v, nil, false
+	}
+	v.Schema, rules, ok = w.Constrain(t, v, given.Keys, at)
+	return v, rules, ok
 }
 
 // settingAt merges what stands at a field with what the tool at hand says of
@@ -148,7 +219,7 @@ func (w *Walker) fieldAt(f jsonField, own bool, dir Direction, at Site) (model.F
 	}
 	field := model.Field{
 		Name: f.name, Go: f.field.Name(), Embedded: f.steps, Promoted: f.promoted, Type: v.Type, Required: required, Quoted: f.quoted && quotable(v.Type),
-		Nullable: !required || v.Type.Kind.Nilable(), OmitEmpty: f.omitEmpty, Secret: setting.Has("secret"),
+		OmitEmpty: f.omitEmpty, Secret: setting.Has("secret"),
 	}
 	if f.omitZero {
 		if field.OmitZero = zeroTest(f.field.Type()); field.OmitZero == "" && dir == Out {
@@ -159,6 +230,7 @@ func (w *Walker) fieldAt(f jsonField, own bool, dir Direction, at Site) (model.F
 	if !ok {
 		return field, nil, refused
 	}
+	field.Nullable = Nullable(&field)
 	if dir == Out {
 		field.Required = !f.omitEmpty && !f.omitZero && !v.Type.Kind.LeftOut() && !f.optional()
 	}
@@ -166,18 +238,49 @@ func (w *Walker) fieldAt(f jsonField, own bool, dir Direction, at Site) (model.F
 	return field, s, kept
 }
 
+// Nullable reports whether null may stand for a property: where it need not be
+// sent, and for a list or map that may be empty.
+func Nullable(f *model.Field) bool {
+	if !f.Required {
+		return true
+	}
+	for _, r := range f.Rules {
+		if r.Func == "MinItems" || r.Func == "MinProperties" {
+			return false
+		}
+	}
+	return f.Type.Kind.Nilable() && f.Type.Kind != model.Pointer
+}
+
+// Contradiction reports a value that is said to be required and not to be.
+func (w *Walker) Contradiction(s *Setting, at Site) {
+	k, required := s.Get("required")
+	if required && (s.Has("optional") || s.Has("default")) && !k.Tag {
+		w.diags.Errorf(k.Pos, diag.Conflict, "drop one", "%s is both required and optional", at.What)
+	}
+}
+
 // fieldSchema applies what is said of a field to its schema, and to what the
 // decoder checks.
 func (w *Walker) fieldSchema(f jsonField, v Value, field *model.Field, setting *Setting, dir Direction, site Site) (*jsonschema.Schema, bool) {
-	if field.Quoted {
-		return &jsonschema.Schema{Type: "string", Description: Sentences(setting.Text, v.Schema.Description), Pattern: quotedPattern(v.Type)}, true
+	quoted := func(s *jsonschema.Schema) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "string", Description: Sentences(setting.Text, s.Description), Pattern: quotedPattern(v.Type)}
 	}
-	v.Schema = describe(v.Schema, setting.Text)
 	if dir == Out { // results are as they are
-		return v.Schema, true
+		if field.Quoted {
+			return quoted(v.Schema), true
+		}
+		return describe(v.Schema, setting.Text), true
+	}
+	w.Contradiction(setting, site)
+	if !field.Quoted {
+		v.Schema = describe(v.Schema, setting.Text)
 	}
 	s, rules, ok := w.Constrain(f.field.Type(), v, setting.Keys, site)
 	field.Rules = rules
+	if field.Quoted { // what a schema can't say of a string, words do
+		s = quoted(&jsonschema.Schema{Description: Sentences(v.Schema.Description, bounds(s))})
+	}
 	if k, given := setting.Get("default"); given && ok {
 		preset, err := w.Literal(f.field.Type(), k.Value)
 		field.Preset = &preset
@@ -225,7 +328,11 @@ func (w *Walker) fieldValue(f jsonField, required bool, dir Direction, site Site
 // zero value by leaving a field out. What is said at the field decides first.
 func (w *Walker) isRequired(f jsonField, own bool, setting *Setting) bool {
 	switch {
-	case setting.Has("default") || setting.Has("optional"):
+	case setting.Has("default"):
+		return false
+	case setting.IsConfined() || w.options.settings[In].ConfinedBelow(w.path): // a policy holds for what isn't sent too
+		return !f.optional()
+	case setting.Has("optional"):
 		return false
 	case setting.Has("required") || w.saysRequired(setting.Text):
 		return !f.optional()

@@ -306,6 +306,7 @@ var logFields = []toolimpl.Field{
 func decodeLogArgs(raw json.RawMessage) (LogArgs, error) {
 	var args LogArgs
 	r := toolimpl.Read(LogName, raw, 0)
+	presetLogOptions(&args.Options)
 	o := r.Object(logFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
@@ -533,7 +534,7 @@ var logOptionsFields = []toolimpl.Field{
 }
 
 func readLogOptions(r *toolimpl.Reader, v *gitrepo.LogOptions) {
-	v.Limit = 20
+	presetLogOptions(v)
 	o := r.Object(logOptionsFields)
 	for r.Next(&o) {
 		switch string(r.Key()) {
@@ -560,6 +561,11 @@ func readLogOptions(r *toolimpl.Reader, v *gitrepo.LogOptions) {
 		}
 	}
 	r.End(&o)
+}
+
+// presetLogOptions sets what a model doesn't send.
+func presetLogOptions(v *gitrepo.LogOptions) {
+	v.Limit = 20
 }
 
 func writeMatch(w *toolimpl.Writer, v *gitrepo.Match) {

@@ -43,13 +43,13 @@ type PostArgs struct {
 
 // APIToolset serves the hooks of *httpapi.API.
 type APIToolset struct {
-	aPI   *httpapi.API
+	api   *httpapi.API
 	tools []runtime.Tool
 }
 
-// NewAPI returns a toolset whose tools call aPI.
-func NewAPI(aPI *httpapi.API) *APIToolset {
-	t := &APIToolset{aPI: aPI}
+// NewAPI returns a toolset whose tools call api.
+func NewAPI(api *httpapi.API) *APIToolset {
+	t := &APIToolset{api: api}
 	t.tools = []runtime.Tool{
 		get{t},
 		post{t},
@@ -57,9 +57,9 @@ func NewAPI(aPI *httpapi.API) *APIToolset {
 	return t
 }
 
-// Tools returns the tools, ordered by name. A nil aPI is an error.
+// Tools returns the tools, ordered by name. A nil api is an error.
 func (t *APIToolset) Tools(context.Context) ([]runtime.Tool, error) {
-	if t.aPI == nil {
+	if t.api == nil {
 		return nil, errors.New("httpapitools.NewAPI was given a nil *httpapi.API")
 	}
 	return t.tools, nil
@@ -67,12 +67,12 @@ func (t *APIToolset) Tools(context.Context) ([]runtime.Tool, error) {
 
 // Get calls API.Get.
 func (t *APIToolset) Get(ctx context.Context, args GetArgs) (*httpapi.Response, error) {
-	return t.aPI.Get(ctx, args.Path, args.Options)
+	return t.api.Get(ctx, args.Path, args.Options)
 }
 
 // Post calls API.Post.
 func (t *APIToolset) Post(ctx context.Context, args PostArgs) (*httpapi.Response, error) {
-	return t.aPI.Post(ctx, args.Path, args.Body)
+	return t.api.Post(ctx, args.Path, args.Body)
 }
 
 // Definitions lists what a model sees of the tools, without any receiver: for
