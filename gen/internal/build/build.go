@@ -83,11 +83,23 @@ func (b *builder) pkg(hooks []*discover.Hook) *model.Package {
 		slices.SortFunc(tools, func(x, y model.Tool) int { return cmp.Compare(x.Name, y.Name) })
 		ts.Tools = tools
 	}
+	if c := hooks[0].Receiver.Config; c != nil && !b.diags.HasErrors() {
+		b.unreached(c, walker)
+	}
 	out.Toolsets = slices.DeleteFunc(out.Toolsets, func(t model.Toolset) bool { return len(t.Tools) == 0 })
 	out.Codecs, out.Patterns = walker.Codecs(roots), walker.Patterns()
 	out.Imports = b.imports(out)
 	out.Aliases = aliases(out.Imports, names)
 	return out
+}
+
+// unreached reports what toolgen.yaml says of types that no tool has.
+func (b *builder) unreached(c *config.Package, walker *schema.Walker) {
+	for _, v := range slices.Concat(c.Enums, c.Schemas, c.Implementations) {
+		if !walker.Reached(v.Name.Value) {
+			b.diags.Errorf(v.Name.Pos, diag.UnknownName, "write package.Type, or drop it", "no tool of %s has an argument or result of type %s", c.Path.Value, v.Name.Value)
+		}
+	}
 }
 
 // imports returns the names of the packages whose types and functions appear.

@@ -2,12 +2,14 @@ package build
 
 import (
 	"go/ast"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/toolgen/toolgen/gen/internal/config"
 	"github.com/toolgen/toolgen/gen/internal/diag"
 	"github.com/toolgen/toolgen/gen/internal/directive"
 	"github.com/toolgen/toolgen/gen/internal/discover"
@@ -207,6 +209,16 @@ func (t *toolBuilder) resultLimit(key string, least int, to *int) {
 	*to = n
 }
 
+// code returns a code that is accepted, if it can be one.
+func (t *toolBuilder) code(word config.Text) string {
+	if !codeForm.MatchString(word.Value) {
+		t.errorf(word.Pos, diag.DirectiveArgument, "write one like TG310", "allow: %q is no code", word.Value)
+	}
+	return word.Value
+}
+
+var codeForm = regexp.MustCompile(`^TG[0-9]{3}$`)
+
 // accept drops the warnings since that directives at the method or its type
 // accept.
 func (t *toolBuilder) accept(since int) {
@@ -214,12 +226,12 @@ func (t *toolBuilder) accept(since int) {
 	for _, list := range [2][]directive.Directive{t.hook.Directives, t.hook.Receiver.Directives} {
 		for i := range list {
 			if list[i].Name == "allow" {
-				codes = append(codes, list[i].Positional()[0].Value)
+				codes = append(codes, t.code(config.Text{Value: list[i].Positional()[0].Value, Pos: list[i].Positional()[0].Pos}))
 			}
 		}
 	}
 	for _, code := range t.hook.Settings.Allow {
-		codes = append(codes, code.Value)
+		codes = append(codes, t.code(code))
 	}
 	if len(codes) == 0 {
 		return

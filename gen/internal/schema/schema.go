@@ -85,6 +85,7 @@ type Walker struct {
 	undo    []func()          // takes back what a walk that fails has left, latest last
 	entries map[string]*entry // by options and type
 
+	reached     map[string]bool                                       // by package.Type: types of which toolgen.yaml could say something
 	constantsIn map[*types.Package]map[*types.TypeName][]*types.Const // exported ones, by type
 	codecs      []*model.Codec
 	defs        [2]map[string]*jsonschema.Schema // by direction and name
@@ -104,6 +105,7 @@ func New(p *load.Program, output string, names *naming.Scope, diags *diag.List) 
 	return &Walker{
 		program: p, output: output, diags: diags, names: names, entries: make(map[string]*entry),
 		defs: [2]map[string]*jsonschema.Schema{{}, {}}, fields: make(map[*types.Var]*Setting), types: make(map[*types.TypeName]*Setting),
+		reached:     make(map[string]bool),
 		constantsIn: make(map[*types.Package]map[*types.TypeName][]*types.Const),
 	}
 }
@@ -117,6 +119,9 @@ func (w *Walker) Use(tool string, o Options, in, out Settings) {
 	w.options = use{Options: o, tool: tool, settings: [2]Settings{in, out}}
 	w.applied = make(map[string]bool)
 }
+
+// Reached reports whether the walks came by a type, called package.Type.
+func (w *Walker) Reached(name string) bool { return w.reached[name] }
 
 // Applied reports whether the walks since Use came by a property of which there
 // is a setting.

@@ -69,7 +69,9 @@ type variant struct {
 func (w *Walker) variants(n *types.Named, u *types.Interface, at Site) []variant {
 	scope := w.program.Complete(n.Obj().Pkg()).Scope()
 	names := scope.Names()
-	listed, given := w.options.Implementations[n.Obj().Pkg().Name()+"."+n.Obj().Name()]
+	key := n.Obj().Pkg().Name() + "." + n.Obj().Name()
+	listed, given := w.options.Implementations[key]
+	w.reached[key] = true
 	switch {
 	case given:
 		names = listed
@@ -149,6 +151,7 @@ func (w *Walker) typeSetting(n *types.Named) *Setting {
 		}
 	}
 	name := tn.Pkg().Name() + "." + tn.Name()
+	w.reached[name] = true
 	if mode, ok := w.options.Enums[name]; ok {
 		s.Keys = append(s.Keys, Key{Name: "enum", Value: mode})
 	}
