@@ -53,6 +53,7 @@ var rules = []rule{
 var only = []rule{
 	{"github.com/dave/jennifer", []string{"gen/internal/emit"}, "one package knows how Go is written"},
 	{"github.com/invopop/jsonschema", []string{"gen/internal/schema", "gen/internal/build"}, "schemas are made by the walk of a type"},
+	{"github.com/santhosh-tekuri/jsonschema", []string{"gen/internal/schema"}, "what people write in directives is checked against the schema it is for"},
 	{"github.com/goccy/go-yaml", []string{"gen/internal/config"}, "one package reads yaml"},
 	{"golang.org/x/tools", []string{"gen/internal/load"}, "one package loads"},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"runtime/mcpserver", "examples"}, "the SDK is an adapter's business"},

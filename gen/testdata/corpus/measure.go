@@ -54,7 +54,7 @@ func generate(all []*candidate) error {
 	for range 20 {
 		result, err := gen.Generate(context.Background(), gen.Options{Config: filepath.Join(outputFolder, "toolgen.yaml")})
 		if errors.Is(err, os.ErrNotExist) { // the first time
-			if err := writeConfig(all); err != nil {
+			if err := writeConfig(all, outputFolder, nil); err != nil {
 				return err
 			}
 			continue
@@ -67,17 +67,21 @@ func generate(all []*candidate) error {
 			return err
 		}
 		if refused == 0 {
-			_, err := gen.Apply(context.Background(), result)
-			return err
+			if _, err := gen.Apply(context.Background(), result); err != nil {
+				return err
+			}
+			return writeConfig(all, filepath.Join(outputFolder, libraries[0].name), &libraries[0]) // for a benchmark
 		}
-		if err := writeConfig(all); err != nil {
+		if err := writeConfig(all, outputFolder, nil); err != nil {
 			return err
 		}
 	}
 	return errors.New("there are new errors each time")
 }
 
-func writeConfig(all []*candidate) error {
+// writeConfig writes a toolgen.yaml that names what isn't refused, of one library
+// or of all.
+func writeConfig(all []*candidate, dir string, only *library) error {
 	var b strings.Builder
 	line := 0
 	put := func(format string, args ...any) {
@@ -89,7 +93,7 @@ func writeConfig(all []*candidate) error {
 	var library *library
 	receiver := ""
 	for _, c := range all {
-		if c.reason != "" {
+		if c.reason != "" || only != nil && c.library != only {
 			continue
 		}
 		if c.library != library {
@@ -107,7 +111,10 @@ func writeConfig(all []*candidate) error {
 		put("          - {method: %s, name: %s%s}\n", c.method, c.tool, more)
 		c.line = line
 	}
-	return os.WriteFile(filepath.Join(outputFolder, "toolgen.yaml"), []byte(b.String()), 0o644)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "toolgen.yaml"), []byte(b.String()), 0o644)
 }
 
 // refusals notes which candidates a run refused, and counts them.

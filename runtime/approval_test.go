@@ -1,0 +1,135 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/toolgen/toolgen/runtime"
+)
+
+// asking is a tool that says which calls are to be approved.
+type asking struct {
+	*fake
+
+	needs func(args json.RawMessage) (string, bool)
+}
+
+func (a asking) NeedsApproval(_ context.Context, args json.RawMessage) (string, bool) {
+	return a.needs(args)
+}
+
+func (a asking) Validate(_ context.Context, args json.RawMessage) error {
+	if string(args) == "bad" {
+		return runtime.Retryf("bad arguments")
+	}
+	return nil
+}
+
+type tools []runtime.Tool
+
+func (t tools) Tools(context.Context) ([]runtime.Tool, error) { return t, nil }
+
+// TestApproval calls tools that a person has to approve: none of those calls
+// runs, and no person is asked about bad arguments.
+func TestApproval(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	tool := func(name string, a runtime.Approval, needs func(json.RawMessage) (string, bool)) runtime.Tool {
+		f := newFake(name, func(context.Context, json.RawMessage) (*runtime.Result, error) {
+			ran++
+			return runtime.TextResult("ran"), nil
+		})
+		f.def.Approval = a
+		if needs == nil {
+			return f
+		}
+		return asking{f, needs}
+	}
+	large := func(args json.RawMessage) (string, bool) { return "a large sum", string(args) == "100" }
+	registry, err := runtime.NewRegistry(tools{
+		tool("never", runtime.Never, nil), tool("always", runtime.Always, nil), tool("ask", runtime.Ask, large),
+		tool("nobody", runtime.Ask, nil), tool("panics", runtime.Ask, func(json.RawMessage) (string, bool) { panic("x") }),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := registry.Start(t.Context(), runtime.ErrorsEndCall())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		tool, args string
+		want       runtime.Kind
+		reason     string
+	}{
+		{"never", "1", runtime.OK, ""},
+		{"always", "1", runtime.Pending, "calls of tool always need approval"},
+		{"ask", "1", runtime.OK, ""},
+		{"ask", "100", runtime.Pending, "a large sum"},
+		{"ask", "bad", runtime.Retry, "bad arguments"},
+		{"nobody", "1", runtime.Pending, "nobody"},
+		{"panics", "1", runtime.Fatal, "panic: x"},
+	} {
+		ran = 0
+		out, err := run.Call(t.Context(), runtime.Call{ID: "1", Name: c.tool, Args: json.RawMessage(c.args)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := out[0]
+		if o.Kind != c.want || c.reason != "" && !strings.Contains(o.Err.Error(), c.reason) || (ran == 1) != (c.want == runtime.OK) {
+			t.Errorf("%s %s: %s %v, ran %d", c.tool, c.args, o.Kind, o.Err, ran)
+		}
+	}
+}
+
+// TestRetries overdraws the corrections of a tool: a success refills them, a
+// batch counts once, and a tool without a limit has none.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	bad := true
+	call := func(context.Context, json.RawMessage) (*runtime.Result, error) {
+		if bad {
+			return nil, runtime.Retryf("again")
+		}
+		return runtime.TextResult("ok"), nil
+	}
+	limited, none, free := newFake("limited", call), newFake("none", call), newFake("free", call)
+	limited.def.Retries, none.def.Retries = 2, -1
+	one := func(name string) []runtime.Call { return []runtime.Call{{ID: "1", Name: name}} }
+	run := start(t, set{limited, none, free})
+	for range 5 {
+		if _, err := run.Call(t.Context(), one("free")...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 { // two corrections, then a success, as often as one likes
+		bad = true
+		for range 2 {
+			if _, err := run.Call(t.Context(), runtime.Call{ID: "1", Name: "limited"}, runtime.Call{ID: "2", Name: "limited"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		bad = false
+		if _, err := run.Call(t.Context(), one("limited")...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bad = true
+	var err error
+	for range 3 {
+		_, err = run.Call(t.Context(), one("limited")...)
+	}
+	var budget *runtime.RetryBudgetError
+	if !errors.As(err, &budget) || budget.Tool != "limited" || budget.Last.Error() != "again" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := run.Call(t.Context(), one("free")...); err == nil {
+		t.Error("the run goes on")
+	}
+	if _, err := start(t, set{none}).Call(t.Context(), one("none")...); !errors.As(err, &budget) {
+		t.Errorf("no corrections: %v", err)
+	}
+}
