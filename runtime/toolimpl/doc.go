@@ -30,6 +30,13 @@
 //	}
 //	r.End(&o)
 //
+// A constraint is a line after the value that it is about: it says nothing of a
+// value that was refused already. The same lines check arguments that Go code
+// made, after [Check] and [Reader.At]:
+//
+//	v.Quantity = r.Int()
+//	toolimpl.Minimum(r, v.Quantity, 1)
+//
 // It differs from encoding/json in being strict: keys match in exact case, a
 // key that is unknown or there twice is refused, required ones must be there,
 // integers are exact, and text must be valid UTF-8.
@@ -38,7 +45,9 @@
 //
 // A [Writer] appends a result to a pooled buffer; [Writer.Result] copies it
 // out once. A value that JSON can't express, a cycle and a result of more than
-// 8 MiB end it with an error that has the pointer.
+// 8 MiB end it with an error that has the pointer. A stream ends after as many
+// items as are allowed, and the result says so; readers are read to a bound and
+// closed.
 package toolimpl
 
 // Generation1 is named by generated code of the first generation. When the

@@ -8,8 +8,13 @@
 //
 //	any                        {} instead of true
 //	constants of a type        enum; the reflector knows no constants
+//	text marshalers            enum of the names that their source has; else string
+//	MarshalJSON                {} or what its author says, instead of the struct's fields
 //	integers                   minimum and maximum of the Go type
 //	time.Duration              a string like "1h30m" instead of nanoseconds
+//	url.URL, big.Int           string of format uri; integer of any size
+//	interfaces                 {type, value} where their implementations are known
+//	io.Reader, iter.Seq, chan  strings and arrays, which encoding/json refuses
 //	embedded pointers          their fields are optional
 //	slices and maps in results [] and {} instead of null
 //	property names             exact case, each once, none unknown
