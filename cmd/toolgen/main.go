@@ -154,7 +154,8 @@
 // differences. A parameter is required unless it is a pointer, variadic or a
 // struct without a required field; a field unless it is a pointer or has
 // omitempty or omitzero, or, in packages that are not yours, no json tag. Null
-// leaves out what is optional, and is nil for a slice or map. The exported
+// leaves out what is optional, and is nil for a slice or map. A pointer that is
+// left out is nil: say required of one that the method can't do without. The exported
 // constants of a type, two or more, are the values that an argument may have.
 // []byte is base64, time.Duration a string such as 1h30m. Integers are exact,
 // and unknown or repeated names are refused. Nil slices and maps are written as
