@@ -103,7 +103,9 @@
 // encoding=base64 (of an io.Reader) and schema. The decoder checks all of them.
 // In a path the parameter has its Go name, and what is below it the names of JSON.
 // What is confined must be sent, unless it has a default; what a pin is in is
-// made even where the model leaves it out.
+// made even where the model leaves it out, unless it has properties that must be
+// sent: then it must be sent too. An option that isn't sent is not applied. A
+// path holds for what it leads to, and no deeper in a type that contains itself.
 // Flags stand alone: required, optional, secret, uniqueItems. A list with commas
 // in its values goes to the yaml.
 //

@@ -159,10 +159,13 @@ func (t *toolBuilder) param(v named, param model.Param, root *jsonschema.Schema,
 		Name: name, Go: goNames.Name(naming.Exported(v.name)), Type: value.Type, Rules: param.Rules, Secret: said.Has("secret"),
 		Required: !param.Variadic && value.Type.Kind != model.Pointer && !t.walker.AllOptional(value.Type),
 	}
+	t.presence(v, &param, &said)
 	if param.Form == model.Value {
 		param.Inner = t.walker.Inner(value.Type)
 	}
-	t.presence(v, &param, &said)
+	if k, given := said.Get("default"); given && t.inner.HostBelow(name) {
+		t.errorf(k.Pos, diag.Conflict, "give defaults to the fields themselves", "parameter %s has a default, and something in it is pinned or confined", v.name)
+	}
 	param.Nullable = schema.Nullable(&param.Field)
 	s := *value.Schema
 	if param.Doc != "" {
@@ -214,7 +217,7 @@ func (t *toolBuilder) presence(v named, param *model.Param, said *schema.Setting
 	t.walker.Contradiction(said, t.site(v.Var, v.name))
 	optional, isOptional := said.Get("optional")
 	switch {
-	case said.Has("required"), said.IsConfined() && !hasDefault, t.inner.ConfinedBelow(param.Name) && !hasDefault: // a policy holds for what isn't sent too
+	case said.Has("required"), said.IsConfined() && !hasDefault, t.demanded(param) && !hasDefault: // a policy holds for what isn't sent too
 		param.Required = true
 		if said.IsConfined() && isOptional {
 			t.errorf(optional.Pos, diag.Conflict, "give it a default, or let it be required", "parameter %s is confined, and need not be sent", v.name)
@@ -245,6 +248,12 @@ func (t *toolBuilder) presence(v named, param *model.Param, said *schema.Setting
 		param.Form = model.Pointed
 		param.Type = model.Type{Kind: model.Pointer, Go: model.GoType{Kind: model.GoPointer, Elem: &elem.Go}, Elem: &elem}
 	}
+}
+
+// demanded reports whether an argument must be sent for what the host says of
+// fields within.
+func (t *toolBuilder) demanded(param *model.Param) bool {
+	return param.Form != model.Optional && (t.inner.ConfinedBelow(param.Name) || t.walker.Demands(param.Type))
 }
 
 // warnID notes an integer that JavaScript clients would round.
@@ -290,7 +299,7 @@ func (t *toolBuilder) unknownParams(root *jsonschema.Schema) {
 		switch {
 		case strings.Contains(path, ".") && t.walker.Applied(propertyPath(path)):
 		case strings.Contains(path, ".") && isProperty && (s.Hidden || s.pin != nil || len(s.Keys) > 0):
-			t.errorf(s.Pos, diag.TextUnknown, "set it for the type, whose schema is given", "%s is no field of a Go struct: nothing could enforce this", path)
+			t.errorf(s.Pos, diag.TextUnknown, "say it of a parameter, of a field, or of an option with one value", "nothing could enforce this of %s", path)
 		default:
 			paths[path] = s.Pos
 		}

@@ -92,6 +92,10 @@ func (t *toolBuilder) pin(v named, w *pinWords, param *model.Param) {
 		if obj == nil {
 			return
 		}
+		if _, isVar := obj.(*types.Var); isVar && sharesMemory(obj.Type(), 0) {
+			t.errorf(w.constant.Pos, diag.DirectiveArgument, "write a function that makes a new one, and pin it with from=", "pin %s: a hook could change %s for all calls", v.name, w.constant.Value)
+			return
+		}
 		c, isConst := obj.(*types.Const)
 		_, isVar := obj.(*types.Var)
 		fits := types.AssignableTo(obj.Type(), typ) || isConst && fitsConst(c, typ)
@@ -110,6 +114,25 @@ func (t *toolBuilder) pin(v named, w *pinWords, param *model.Param) {
 		}
 		param.Pin.Option = field
 		t.optionField(model.GoField{Name: field, Type: schema.GoType(typ)}, w.option.Pos)
+	}
+}
+
+// sharesMemory reports whether a copy of a value leads to the same memory.
+func sharesMemory(t types.Type, depth int) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return false
+	case *types.Array:
+		return depth > 10 || sharesMemory(u.Elem(), depth+1)
+	case *types.Struct:
+		for f := range u.Fields() {
+			if depth > 10 || sharesMemory(f.Type(), depth+1) {
+				return types.TypeString(t, nil) != "time.Time"
+			}
+		}
+		return false
+	default:
+		return true
 	}
 }
 
@@ -149,7 +172,8 @@ func (t *toolBuilder) nestedPin(path string, w *pinWords) *model.Pin {
 	}
 	typ := t.fieldType(path)
 	if typ == nil {
-		return &model.Pin{} // a path that leads nowhere is reported with the others
+		t.errorf(w.pos, diag.TextUnknown, "name a field of a struct, also within lists and maps, but of no array or option", "pin: there is no field %s that could be set", path)
+		return nil
 	}
 	return &model.Pin{Value: t.pinValue(typ, w.value)}
 }

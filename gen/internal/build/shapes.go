@@ -246,7 +246,9 @@ func (o *optionWalk) option(fn *types.Func, name string, word config.Text) bool 
 // required adds the parameters of a function as required properties.
 func (o *optionWalk) required(fn *types.Func, local *schema.Local, word config.Text) ([]model.Field, bool) {
 	var out []model.Field
-	for p := range fn.Signature().Params().Variables() {
+	sig := fn.Signature()
+	for i := range sig.Params().Len() {
+		p := sig.Params().At(i)
 		name := naming.Snake(p.Name())
 		if !validParam(name) || local.Has(name) {
 			o.errorf(word.Pos, diag.ParameterUnnamed, "expose a wrapper", "options: the parameters of %s have no names that differ", word.Value)
@@ -257,6 +259,10 @@ func (o *optionWalk) required(fn *types.Func, local *schema.Local, word config.T
 		value, ok := o.walker.Walk(p.Type(), schema.In, site)
 		if !ok {
 			return nil, false
+		}
+		if value.Type.Kind == model.Pointer || sig.Variadic() && i == sig.Params().Len()-1 {
+			out = append(out, local.Add(name, naming.Exported(p.Name()), value, nil, ""))
+			continue
 		}
 		out = append(out, local.Require(name, naming.Exported(p.Name()), value))
 	}

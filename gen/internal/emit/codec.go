@@ -339,7 +339,7 @@ func presetField(field *model.Field, target string) []jen.Code {
 // element writes the statements that read an element and hand it to use.
 func element(t model.Type, use func(jen.Code) jen.Code) []jen.Code {
 	var out []jen.Code
-	if t.Kind.Nilable() {
+	if t.Kind.Nilable() && !t.NotNull {
 		out = append(out, jen.If(jen.Id("r").Dot("Null").Call()).Block(use(jen.Nil()), jen.Continue()))
 	}
 	switch {
@@ -370,7 +370,7 @@ func readArray(f *jen.File, c *model.Codec) {
 		jen.Id("s").Index(jen.Id("i")).Op("=").Id("e"),
 	)
 	var loop []jen.Code
-	if c.Elems[model.Reading].Kind.Nilable() {
+	if elem := c.Elems[model.Reading]; elem.Kind.Nilable() && !elem.NotNull {
 		loop = append(loop, jen.If(jen.Id("r").Dot("Null").Call()).Block(jen.Continue()))
 	}
 	loop = append(loop, jen.Var().Id("e").Add(goType(c.Elems[model.Reading].Go)))

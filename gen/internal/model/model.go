@@ -290,7 +290,7 @@ type Type struct {
 	Table string `json:"table,omitempty"` // Enum, IntEnum: where a reader looks values up
 	Base  Kind   `json:"base,omitempty"`  // Text, JSON: the kind of the underlying type, by which it is empty or not; Feed: seq or channel; Content: bytes
 
-	NotNull bool `json:"not_null,omitempty"` // JSON: null is refused
+	NotNull bool `json:"not_null,omitempty"` // null is refused: of JSON, and of elements of which the host says something
 }
 
 // A Codec is a pair of generated functions for one Go type.

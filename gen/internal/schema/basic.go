@@ -76,6 +76,7 @@ func (w *Walker) elements(t, elem types.Type, kind model.Kind, length int, dir D
 		w.settle(e, dir, false, reported)
 		return Value{}, false
 	}
+	v.Type.NotNull = dir == In && w.options.settings[In].HostBelow(w.path)
 	e.codec.Elems[dir], s.Items = &v.Type, v.Schema
 	mark(e.codec, dir)
 	return Value{typ, w.schemaOf(t, e, s)}, true
@@ -153,6 +154,7 @@ func (w *Walker) mapping(t types.Type, u *types.Map, dir Direction, at Site) (Va
 		w.settle(e, dir, false, reported)
 		return Value{}, false
 	}
+	v.Type.NotNull = dir == In && w.options.settings[In].HostBelow(w.path)
 	e.codec.Keys[dir], e.codec.Elems[dir], s.AdditionalProperties = &k, &v.Type, v.Schema
 	mark(e.codec, dir)
 	return Value{typ, w.schemaOf(t, e, s)}, true

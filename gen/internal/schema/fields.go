@@ -283,8 +283,8 @@ func importable(path, from string) bool {
 func (w *Walker) FieldType(t types.Type, name string) types.Type {
 	for { // settings reach through what holds structs
 		holder, ok := t.Underlying().(interface{ Elem() types.Type })
-		if !ok {
-			break
+		if _, array := t.Underlying().(*types.Array); array || !ok {
+			break // the elements of an array are there even where it isn't sent
 		}
 		t = holder.Elem()
 	}

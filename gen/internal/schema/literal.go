@@ -236,6 +236,13 @@ func (w *Walker) structLiteral(out model.Literal, t types.Type, u *types.Struct,
 	for _, f := range w.fieldsOf(t, u, In, Site{What: spell(t)}) {
 		e, given := m[f.name]
 		if !given {
+			if k, preset := w.fieldSetting(f.field, f.tag).Get("default"); preset && len(f.index) == 1 {
+				l, err := w.Literal(f.field.Type(), k.Value)
+				if err != nil {
+					return out, err
+				}
+				out.Keys, out.Elems = append(out.Keys, f.field.Name()), append(out.Elems, l)
+			}
 			continue
 		}
 		delete(m, f.name)

@@ -49,7 +49,7 @@ func (l *Local) Flag(name, goName, text string) model.Field {
 // Add adds an optional property with its rules. It is a pointer, unless its type
 // has a nil.
 func (l *Local) Add(name, goName string, v Value, rules []model.Rule, text string) model.Field {
-	f := model.Field{Name: name, Go: goName, Type: v.Type, Nullable: true, Rules: rules}
+	f := model.Field{Name: name, Go: goName, Type: v.Type, Nullable: true, Rules: rules, Secret: v.Schema.WriteOnly}
 	if k := v.Type.Kind; !k.Nilable() && k != model.Raw && k != model.Any && k != model.Content && k != model.Union && k != model.Feed {
 		elem := v.Type
 		f.Type = model.Type{Kind: model.Pointer, Go: model.GoType{Kind: model.GoPointer, Elem: &elem.Go}, Elem: &elem}

@@ -73,6 +73,16 @@ func (s Settings) ConfinedBelow(path string) bool {
 	return false
 }
 
+// HostBelow reports whether a property within path is pinned or confined.
+func (s Settings) HostBelow(path string) bool {
+	for p, setting := range s {
+		if strings.HasPrefix(p, path+".") && (setting.Pin != nil || setting.IsConfined()) {
+			return true
+		}
+	}
+	return false
+}
+
 // Below reports whether there is a setting for a property within path.
 func (s Settings) Below(path string) bool {
 	if path == "" {

@@ -66,7 +66,7 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 		e.codec.Write = list
 	}
 	mark(e.codec, dir)
-	ok = ok && !w.isVoid(t, u, len(list), dir, at)
+	ok = ok && !w.isVoid(t, u, len(list)+len(fixed), dir, at)
 	w.settle(e, dir, ok, reported)
 	return v, ok
 }
@@ -103,6 +103,16 @@ func (w *Walker) Inner(t model.Type) string {
 		return t.Elem.Codec
 	}
 	return ""
+}
+
+// Demands reports whether an object must be sent because the host has pinned
+// something in it, and it has properties besides that must be sent: it can't be
+// made without them.
+func (w *Walker) Demands(t model.Type) bool {
+	if t.Kind == model.Pointer {
+		t = *t.Elem
+	}
+	return t.Kind == model.Struct && w.pinned(t.Codec) && slices.ContainsFunc(w.codec(t.Codec).Read, func(f model.Field) bool { return f.Required })
 }
 
 // pinned reports whether the host sets a field of a struct, or of one within.
@@ -168,6 +178,12 @@ func (w *Walker) Setting(path string, t types.Type, at Site) (v Value, rules []m
 		return v, nil, ok
 	}
 	w.applied[path] = true
+	for _, k := range given.Keys {
+		if k.Name == "default" || k.Name == "required" || k.Name == "optional" {
+			w.diags.Errorf(k.Pos, diag.DirectiveArgument, "drop it: an option that isn't sent is not applied", "%s: %s", at.What, k.Name)
+			return v, nil, false
+		}
+	}
 	if given.Hidden || given.Pin != nil {
 		w.diags.Errorf(given.Pos, diag.DirectiveTarget, "leave its constructor out of options", "%s: an option that is not offered", at.What)
 		return v, nil, false
@@ -230,6 +246,7 @@ func (w *Walker) fieldAt(f jsonField, own bool, dir Direction, at Site) (model.F
 	if !ok {
 		return field, nil, refused
 	}
+	field.Required = field.Required || dir == In && w.Demands(v.Type)
 	field.Nullable = Nullable(&field)
 	if dir == Out {
 		field.Required = !f.omitEmpty && !f.omitZero && !v.Type.Kind.LeftOut() && !f.optional()
@@ -281,7 +298,10 @@ func (w *Walker) fieldSchema(f jsonField, v Value, field *model.Field, setting *
 	if field.Quoted { // what a schema can't say of a string, words do
 		s = quoted(&jsonschema.Schema{Description: Sentences(v.Schema.Description, bounds(s))})
 	}
-	if k, given := setting.Get("default"); given && ok {
+	if k, given := setting.Get("default"); given && w.options.settings[In].HostBelow(w.path) {
+		w.diags.Errorf(k.Pos, diag.Conflict, "give defaults to the fields themselves", "%s has a default, and something in it is pinned or confined", site.What)
+		ok = false
+	} else if given && ok {
 		preset, err := w.Literal(f.field.Type(), k.Value)
 		field.Preset = &preset
 		ok = err == nil
