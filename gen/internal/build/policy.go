@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolgen/toolgen/gen/internal/config"
 	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/directive"
 	"github.com/toolgen/toolgen/gen/internal/model"
 	"github.com/toolgen/toolgen/gen/internal/naming"
 	"github.com/toolgen/toolgen/gen/internal/schema"
@@ -73,6 +74,9 @@ func (t *toolBuilder) symbol(word config.Text) (obj types.Object, method bool) {
 	}
 	return obj, false
 }
+
+// wordOf is an argument of a directive as a word of toolgen.yaml would be.
+func wordOf(a directive.Arg) config.Text { return config.Text{Value: a.Value, Pos: a.Pos} }
 
 func goSymbol(obj types.Object) model.GoType {
 	return model.GoType{Kind: model.Named, Package: obj.Pkg().Path(), Name: obj.Name()}
@@ -217,10 +221,8 @@ func (t *toolBuilder) pinFrom(v named, word config.Text, pin *model.Pin) {
 
 func isSource(sig *types.Signature, typ types.Type) bool {
 	in, out := sig.Params(), sig.Results()
-	return in.Len() == 1 && isContext(in.At(0).Type()) && out.Len() == 2 && isError(out.At(1).Type()) && types.AssignableTo(out.At(0).Type(), typ)
+	return in.Len() == 1 && isContext(in.At(0).Type()) && out.Len() == 2 && schema.IsError(out.At(1).Type()) && types.AssignableTo(out.At(0).Type(), typ)
 }
-
-func isError(t types.Type) bool { return types.TypeString(t, nil) == "error" }
 
 // optionField adds a field to what the toolset's constructor takes.
 func (t *toolBuilder) optionField(f model.GoField, pos diag.Position) {
@@ -242,7 +244,7 @@ func (t *toolBuilder) policies() {
 		if words := d.Positional(); d.Name == "guard" {
 			names := make([]config.Text, len(words))
 			for j, w := range words {
-				names[j] = config.Text{Value: w.Value, Pos: w.Pos}
+				names[j] = wordOf(w)
 			}
 			t.guard(names[0], names[1:])
 		}
@@ -266,7 +268,7 @@ func (t *toolBuilder) guard(word config.Text, names []config.Text) {
 	if !ok {
 		return
 	}
-	if sig.Results().Len() != 1 || !isError(sig.Results().At(0).Type()) || sig.Params().Len() != len(names)+1 {
+	if sig.Results().Len() != 1 || !schema.IsError(sig.Results().At(0).Type()) || sig.Params().Len() != len(names)+1 {
 		t.errorf(word.Pos, diag.DirectiveArgument, "give it that form", "guard %s is no func(context.Context, %d values) error", word.Value, len(names))
 		return
 	}
@@ -321,17 +323,13 @@ func (t *toolBuilder) approval() {
 	if d := t.hook.Directive("approve"); d != nil {
 		t.tool.Approve = true
 		if a, ok := d.Value("when"); ok {
-			when = config.Text{Value: a.Value, Pos: a.Pos}
+			when = wordOf(a)
 		}
 	}
 	if c := t.hook.Config; c != nil && c.Approve.IsSet() && c.Approve.Value != "false" {
 		t.tool.Approve = true
 		if c.Approve.Value != "true" {
-			if when.IsSet() && when.Value != c.Approve.Value {
-				t.errorf(when.Pos, diag.Conflict, "drop one", "when it is to be approved is set here and in toolgen.yaml")
-				t.diags.Relate(c.Approve.Pos, "the other place")
-			}
-			when = c.Approve
+			when = t.agreed(when, c.Approve, "when it is to be approved is")
 		}
 	}
 	if !when.IsSet() {
@@ -370,14 +368,10 @@ func (t *toolBuilder) wantedForm(params []int) string {
 func (t *toolBuilder) retries() {
 	var word config.Text
 	if d := t.hook.Directive("retries"); d != nil {
-		word = config.Text{Value: d.Positional()[0].Value, Pos: d.Positional()[0].Pos}
+		word = wordOf(d.Positional()[0])
 	}
 	if c := t.hook.Config; c != nil && c.Retries.IsSet() {
-		if word.IsSet() && word.Value != c.Retries.Value {
-			t.errorf(word.Pos, diag.Conflict, "drop one", "its retries are set here and in toolgen.yaml")
-			t.diags.Relate(c.Retries.Pos, "the other place")
-		}
-		word = c.Retries
+		word = t.agreed(word, c.Retries, "its retries are")
 	}
 	if !word.IsSet() {
 		return
@@ -399,7 +393,7 @@ func (t *toolBuilder) examples(root *jsonschema.Schema) {
 	var words []config.Text
 	for i := range t.hook.Directives {
 		if d := &t.hook.Directives[i]; d.Name == "example" {
-			words = append(words, config.Text{Value: d.Positional()[0].Value, Pos: d.Positional()[0].Pos})
+			words = append(words, wordOf(d.Positional()[0]))
 		}
 	}
 	if c := t.hook.Config; c != nil {

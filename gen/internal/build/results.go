@@ -40,7 +40,7 @@ func (t *toolBuilder) results(sig *types.Signature) {
 		switch {
 		case i == n-1 && isOwnError(v.Type()):
 			t.errorf(t.hook.Pos, diag.ResultShape, "return error", "result %d is an error of type %s, which nobody would take for a failure", i+1, types.TypeString(v.Type(), (*types.Package).Name))
-		case i == n-1 && isError(v.Type()):
+		case i == n-1 && schema.IsError(v.Type()):
 			r.Error = true
 		case keep[i] != nil:
 			if s.schema = t.keep(v.Type(), keep[i], r, s.site); s.schema != nil {
@@ -140,7 +140,7 @@ func (t *toolBuilder) dropped(n int) []bool {
 // not, it has reported so.
 func (t *toolBuilder) isResult(i int, pos diag.Position, code diag.Code) bool {
 	results := t.hook.Method.Signature().Results()
-	if i < 0 || i >= results.Len() || i == results.Len()-1 && isError(results.At(i).Type()) {
+	if i < 0 || i >= results.Len() || i == results.Len()-1 && schema.IsError(results.At(i).Type()) {
 		t.errorf(pos, code, "count from 0, the error left out", "there is no such result")
 		return false
 	}

@@ -129,17 +129,16 @@ func commaWords(arg directive.Arg) []config.Text {
 
 func directivePin(d *directive.Directive, words []directive.Arg) *pinWords {
 	p := &pinWords{pos: words[0].Pos}
-	at := func(a directive.Arg) config.Text { return config.Text{Value: a.Value, Pos: a.Pos} }
 	if len(words) > 1 && words[1].Value == "option" {
 		p.option = config.Text{Value: naming.Exported(words[0].Value), Pos: words[1].Pos}
 	} else if len(words) > 1 {
-		p.value = at(words[1])
+		p.value = wordOf(words[1])
 	}
 	if a, ok := d.Value("const"); ok {
-		p.constant = at(a)
+		p.constant = wordOf(a)
 	}
 	if a, ok := d.Value("from"); ok {
-		p.from = at(a)
+		p.from = wordOf(a)
 	}
 	return p
 }

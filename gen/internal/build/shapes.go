@@ -47,7 +47,7 @@ func (t *toolBuilder) capture(v named, param *model.Param) {
 	}
 	results := t.hook.Method.Signature().Results()
 	for i, isDropped := range t.dropped(results.Len()) {
-		if !isError(results.At(i).Type()) && !isDropped {
+		if !schema.IsError(results.At(i).Type()) && !isDropped {
 			t.errorf(t.site(v.Var, v.name).Pos, diag.WriterResult, "hide it, or expose a wrapper that returns one of both", "parameter %s, an io.Writer, stands beside data results", v.name)
 			return
 		}

@@ -72,7 +72,7 @@ func (t *toolBuilder) unwrap(r *model.Result, typ types.Type) types.Type {
 	sig, _ := m.Type().(*types.Signature)
 	takesContext := sig.Params().Len() > 0 && isContext(sig.Params().At(0).Type())
 	last := sig.Params().Len() - 1
-	if last < 0 || last > 1 || last == 1 && !takesContext || sig.Results().Len() != 1 || !isError(sig.Results().At(0).Type()) {
+	if last < 0 || last > 1 || last == 1 && !takesContext || sig.Results().Len() != 1 || !schema.IsError(sig.Results().At(0).Type()) {
 		t.errorf(word.Pos, diag.DirectiveArgument, "name a method like M() (T, error), M(context.Context, *T) error or M(*T) error", "unwrap: %s has another form", word.Value)
 		return typ
 	}
@@ -91,7 +91,7 @@ func isNilable(t types.Type) bool {
 
 func (t *toolBuilder) unwrapWords() (method, into config.Text) {
 	if arg, ok := t.resultArg("unwrap"); ok {
-		return config.Text{Value: arg.Value, Pos: arg.Pos}, into
+		return wordOf(arg), into
 	}
 	if c := t.hook.Config; c != nil {
 		return c.Unwrap, c.Into
@@ -128,7 +128,7 @@ func resultMethod(typ types.Type, name string) types.Type {
 		return nil
 	}
 	sig, ok := m.Type().(*types.Signature)
-	if !ok || sig.Params().Len() != 0 || sig.Results().Len() != 2 || !isError(sig.Results().At(1).Type()) {
+	if !ok || sig.Params().Len() != 0 || sig.Results().Len() != 2 || !schema.IsError(sig.Results().At(1).Type()) {
 		return nil
 	}
 	return sig.Results().At(0).Type()

@@ -120,10 +120,19 @@ func (t *toolBuilder) nameConflict() {
 	if d == nil || c == nil || !c.Name.IsSet() {
 		return
 	}
-	if arg, ok := d.Value("name"); ok && arg.Value != c.Name.Value {
-		t.errorf(arg.Pos, diag.Conflict, "drop one", "its name is set here and in toolgen.yaml")
-		t.diags.Relate(c.Name.Pos, "the other place")
+	if arg, ok := d.Value("name"); ok {
+		t.agreed(wordOf(arg), c.Name, "its name is")
 	}
+}
+
+// agreed returns what toolgen.yaml sets. A directive that sets something else is
+// reported at both places: there is no precedence.
+func (t *toolBuilder) agreed(directive, yaml config.Text, what string) config.Text {
+	if directive.IsSet() && directive.Value != yaml.Value {
+		t.errorf(directive.Pos, diag.Conflict, "drop one", "%s set here and in toolgen.yaml", what)
+		t.diags.Relate(yaml.Pos, "the other place")
+	}
+	return yaml
 }
 
 // visible checks whatever a model reads, wherever it came from.
@@ -226,7 +235,7 @@ func (t *toolBuilder) accept(since int) {
 	for _, list := range [2][]directive.Directive{t.hook.Directives, t.hook.Receiver.Directives} {
 		for i := range list {
 			if list[i].Name == "allow" {
-				codes = append(codes, t.code(config.Text{Value: list[i].Positional()[0].Value, Pos: list[i].Positional()[0].Pos}))
+				codes = append(codes, t.code(wordOf(list[i].Positional()[0])))
 			}
 		}
 	}

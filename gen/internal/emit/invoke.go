@@ -210,7 +210,7 @@ func (b *invocation) argument(p *model.Param) jen.Code {
 		}
 		return zero(p.Param)
 	case model.Pinned:
-		return spread(p, b.pinned(p))
+		return spread(b.pinned(p), p.Variadic)
 	case model.Captured:
 		b.before = append(b.before, jen.Var().Id("captured").Qual(toolimplPath, "Capture"))
 		return jen.Op("&").Id("captured")
@@ -221,17 +221,19 @@ func (b *invocation) argument(p *model.Param) jen.Code {
 		if p.Builder != nil {
 			return b.functional(p)
 		}
-		return spread(p, b.functional(p))
+		return spread(b.functional(p), p.Variadic)
 	default:
 		b.usesArgs = true
 		statements, value := given(p)
 		b.before = append(b.before, statements...)
-		return spread(p, value)
+		return spread(value, p.Variadic)
 	}
 }
 
-func spread(p *model.Param, value *jen.Statement) jen.Code {
-	if p.Variadic {
+// spread is an argument, followed by dots where it is that of a variadic
+// parameter.
+func spread(value *jen.Statement, variadic bool) jen.Code {
+	if variadic {
 		return value.Op("...")
 	}
 	return value
@@ -298,7 +300,7 @@ func (b *invocation) functional(p *model.Param) *jen.Statement {
 	} else {
 		var args []jen.Code
 		for i, field := range p.Builder.Params {
-			args = append(args, variadic(jen.Id("args").Dot(p.Go).Dot(field.Go), p.Builder.Spread && i == len(p.Builder.Params)-1))
+			args = append(args, spread(jen.Id("args").Dot(p.Go).Dot(field.Go), p.Builder.Spread && i == len(p.Builder.Params)-1))
 		}
 		b.before = append(b.before, jen.Id(options).Op(":=").Add(goType(p.Builder.Func)).Call(args...))
 	}
@@ -311,12 +313,12 @@ func (b *invocation) functional(p *model.Param) *jen.Statement {
 			condition = jen.Add(sent)
 		case o.Type != "":
 			for i, inner := range o.Params {
-				args = append(args, variadic(jen.Add(sent).Dot(inner.Go), o.Spread && i == len(o.Params)-1))
+				args = append(args, spread(jen.Add(sent).Dot(inner.Go), o.Spread && i == len(o.Params)-1))
 			}
 		case o.Wrapped:
 			args = append(args, jen.Op("*").Add(sent))
 		default:
-			args = append(args, variadic(jen.Add(sent), o.Spread))
+			args = append(args, spread(jen.Add(sent), o.Spread))
 		}
 		b.before = append(b.before, jen.If(condition).Block(apply(options, o, args)))
 	}
@@ -333,13 +335,6 @@ func apply(options string, o model.Option, args []jen.Code) jen.Code {
 	default:
 		return jen.Id(options).Dot(o.Method).Call(args...)
 	}
-}
-
-func variadic(arg *jen.Statement, spread bool) jen.Code {
-	if spread {
-		return arg.Op("...")
-	}
-	return arg
 }
 
 // guardMethod writes the method that asks the guards.

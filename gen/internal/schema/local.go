@@ -125,7 +125,7 @@ func isContent(t types.Type, dir Direction) bool {
 func isRead(t types.Type) bool {
 	sig, ok := t.(*types.Signature)
 	return ok && sig.Params().Len() == 1 && isBytes(sig.Params().At(0).Type()) && sig.Results().Len() == 2 &&
-		types.TypeString(sig.Results().At(0).Type(), nil) == "int" && isError(sig.Results().At(1).Type())
+		types.TypeString(sig.Results().At(0).Type(), nil) == "int" && IsError(sig.Results().At(1).Type())
 }
 
 // hasNoFields reports whether a type, or what it points to, shows no data.

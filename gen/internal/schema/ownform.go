@@ -116,12 +116,13 @@ func ownForm(n *types.Named, dir Direction) model.Kind {
 func isMarshal(sig *types.Signature, dir Direction) bool {
 	in, out := sig.Params(), sig.Results()
 	if dir == In {
-		return in.Len() == 1 && isBytes(in.At(0).Type()) && out.Len() == 1 && isError(out.At(0).Type())
+		return in.Len() == 1 && isBytes(in.At(0).Type()) && out.Len() == 1 && IsError(out.At(0).Type())
 	}
-	return in.Len() == 0 && out.Len() == 2 && isBytes(out.At(0).Type()) && isError(out.At(1).Type())
+	return in.Len() == 0 && out.Len() == 2 && isBytes(out.At(0).Type()) && IsError(out.At(1).Type())
 }
 
-func isError(t types.Type) bool { return types.TypeString(t, nil) == "error" }
+// IsError reports whether a type is error itself.
+func IsError(t types.Type) bool { return types.TypeString(t, nil) == "error" }
 
 func isBytes(t types.Type) bool {
 	s, ok := types.Unalias(t).(*types.Slice)

@@ -52,8 +52,6 @@ type Options struct {
 	SnakeFields bool // fields without a JSON name are snake_case
 	OmitFields  bool // leave out fields that can't be sent
 	NanoSeconds bool // durations are integers
-	Coerce      bool // a string that holds a number or boolean stands for it
-	NoRepair    bool // a string that holds an object or array doesn't
 
 	RequiredDoc []string          // prose at a field that means it is required
 	Enums       map[string]string // by package.Type: closed, open or off

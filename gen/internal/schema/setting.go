@@ -65,22 +65,12 @@ type Settings map[string]*Setting
 
 // ConfinedBelow reports whether there is a policy for a property within path.
 func (s Settings) ConfinedBelow(path string) bool {
-	for p, setting := range s {
-		if strings.HasPrefix(p, path+".") && setting.IsConfined() {
-			return true
-		}
-	}
-	return false
+	return s.below(path, (*Setting).IsConfined)
 }
 
 // HostBelow reports whether a property within path is pinned or confined.
 func (s Settings) HostBelow(path string) bool {
-	for p, setting := range s {
-		if strings.HasPrefix(p, path+".") && (setting.Pin != nil || setting.IsConfined()) {
-			return true
-		}
-	}
-	return false
+	return s.below(path, func(setting *Setting) bool { return setting.Pin != nil || setting.IsConfined() })
 }
 
 // Below reports whether there is a setting for a property within path.
@@ -88,8 +78,12 @@ func (s Settings) Below(path string) bool {
 	if path == "" {
 		return len(s) > 0
 	}
-	for p := range s {
-		if strings.HasPrefix(p, path+".") {
+	return s.below(path, func(*Setting) bool { return true })
+}
+
+func (s Settings) below(path string, is func(*Setting) bool) bool {
+	for p, setting := range s {
+		if strings.HasPrefix(p, path+".") && is(setting) {
 			return true
 		}
 	}

@@ -222,7 +222,7 @@ func StreamOf(t types.Type) (kind model.StreamKind, key, elem types.Type) {
 		case 1:
 			return model.Seq, nil, in.At(0).Type()
 		case 2:
-			if isError(in.At(1).Type()) {
+			if IsError(in.At(1).Type()) {
 				return model.SeqError, nil, in.At(0).Type()
 			}
 			return model.Pairs, in.At(0).Type(), in.At(1).Type()

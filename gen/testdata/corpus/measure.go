@@ -223,19 +223,18 @@ func checkProgram(l *library, all []*candidate) string {
 }
 
 func passed(l *library, all []*candidate) int {
-	n := 0
-	for _, c := range all {
-		if (l == nil || c.library == l) && c.reason == "" {
-			n++
-		}
-	}
-	return n
+	return count(l, all, func(c *candidate) bool { return c.reason == "" })
 }
 
 func total(l *library, all []*candidate) int {
+	return count(l, all, func(*candidate) bool { return true })
+}
+
+// count counts candidates of a library, or of all.
+func count(l *library, all []*candidate, is func(*candidate) bool) int {
 	n := 0
 	for _, c := range all {
-		if l == nil || c.library == l {
+		if (l == nil || c.library == l) && is(c) {
 			n++
 		}
 	}
