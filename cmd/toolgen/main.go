@@ -75,6 +75,7 @@
 //	example `{"n":1}`                            arguments that show how to call it
 //	errors [retry=ErrA,ErrB] [failed=ErrC]       errors of the package, variables or types, whose text a
 //	                                             model may see: those it can correct, those it can't
+//	end                                          the rest of the doc comment is not for the model
 //	allow CODE ["why"]                           accepts a warning here; on a type, for all of its tools
 //
 // On a method, what a model may send:

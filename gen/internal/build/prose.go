@@ -21,7 +21,7 @@ type configText = config.Text
 
 // prose decides what a model reads of the tool and its parameters.
 func (t *toolBuilder) prose() {
-	t.doc = doccomment.Parse(doccomment.Text(t.hook.Doc), t.hook.Method.Name(), t.link)
+	t.doc = doccomment.Parse(doccomment.Text(directive.Prose(t.hook.Doc)), t.hook.Method.Name(), t.link)
 	t.tool.Description = t.doc.Text
 	if t.hook.Settings.Description == "summary" {
 		t.tool.Description = t.doc.Summary()
@@ -225,7 +225,7 @@ func (t *toolBuilder) commentText(c *ast.CommentGroup, name string) (words strin
 	if words != "" {
 		return words, true, keys
 	}
-	return doccomment.Parse(doccomment.Text(c), name, nil).Text, false, keys
+	return doccomment.Parse(doccomment.Text(directive.Prose(c)), name, nil).Text, false, keys
 }
 
 // lostComments reports directives in the parameter list that are at no

@@ -65,9 +65,41 @@ func Parse(fset *token.FileSet, target Target, groups ...*ast.CommentGroup) ([]D
 				out = append(out, d)
 			}
 		}
+		diags = append(diags, endsNothing(fset, g)...)
 	}
 	diags = append(diags, repeated(out)...)
 	return out, diags
+}
+
+// Prose returns the comments of a group that are for a model: those before the
+// directive end.
+func Prose(g *ast.CommentGroup) *ast.CommentGroup {
+	if i := endOf(g); i >= 0 {
+		return &ast.CommentGroup{List: g.List[:i]}
+	}
+	return g
+}
+
+// endOf returns the index of the directive end in a group, or -1.
+func endOf(g *ast.CommentGroup) int {
+	if g == nil {
+		return -1
+	}
+	return slices.IndexFunc(g.List, func(c *ast.Comment) bool {
+		d, ok := ast.ParseDirective(c.Pos(), c.Text)
+		return ok && d.Tool == tool && d.Name == End
+	})
+}
+
+// endsNothing reports a directive end below which there is no prose: gofmt has
+// moved it there, and all of the comment is for the model again.
+func endsNothing(fset *token.FileSet, g *ast.CommentGroup) diag.List {
+	var diags diag.List
+	i := endOf(g)
+	if i >= 0 && (&ast.CommentGroup{List: g.List[i:]}).Text() == "" {
+		diags.Errorf(diag.At(fset.PositionFor(g.List[i].Pos(), false)), diag.DirectiveTarget, "gofmt moves directives to the end; use a heading, # Internal", "directive end: no prose follows it")
+	}
+	return diags
 }
 
 func repeated(found []Directive) diag.List {

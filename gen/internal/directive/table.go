@@ -52,6 +52,9 @@ type Spec struct {
 	Repeat  bool // may stand more than once
 }
 
+// End is the directive that ends what a model reads of a doc comment.
+const End = "end"
+
 // ParamKeys are the keywords of the directive param: those of JSON Schema.
 var ParamKeys = []string{
 	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format",
@@ -82,6 +85,10 @@ var Table = []Spec{
 	},
 	{Name: "defer", Targets: Method, Help: "the tool is not in the first list: a model finds it by search"},
 	{Name: "destructive", Targets: Method, Help: "the tool may delete or overwrite"},
+	{
+		Name: End, Targets: Method | Type | Field,
+		Help: "what follows in the doc comment is not for the model; gofmt moves directives to a comment's end, so a heading # Internal lasts longer",
+	},
 	{
 		Name: "enum", Targets: Type, Usage: "names, open or off", Min: 1, Max: 1,
 		Help: "the constants of a type: integers by their names, values described and not enforced, or nothing of them",

@@ -256,7 +256,7 @@ func Words(args []directive.Arg) (text string, keys []Key) {
 // prose returns the first of the comments that says something, as one text.
 func prose(name string, groups ...*ast.CommentGroup) string {
 	for _, g := range groups {
-		if text := doccomment.Parse(doccomment.Text(g), name, nil).Text; text != "" {
+		if text := doccomment.Parse(doccomment.Text(directive.Prose(g)), name, nil).Text; text != "" {
 			return text
 		}
 	}
@@ -265,7 +265,7 @@ func prose(name string, groups ...*ast.CommentGroup) string {
 
 // summary is the first paragraph of a comment.
 func summary(name string, g *ast.CommentGroup) string {
-	return doccomment.Parse(doccomment.Text(g), name, nil).Summary()
+	return doccomment.Parse(doccomment.Text(directive.Prose(g)), name, nil).Summary()
 }
 
 // importable reports whether the package with path from may import path.
