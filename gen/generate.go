@@ -8,6 +8,7 @@
 //	discover.Find ─► []*discover.Hook    what is exposed, and by what
 //	build.Model ─► []*model.Package      plain data: what is emitted
 //	emit ─► []File                       Go
+//	lock.Of ─► *lock.File                what a model sees, for comparing
 //
 // [Generate] is pure: it writes nothing. [Apply], [Check] and [Diff]
 // act on its result.
@@ -17,8 +18,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -28,7 +31,9 @@ import (
 	"github.com/toolgen/toolgen/gen/internal/diag"
 	"github.com/toolgen/toolgen/gen/internal/discover"
 	"github.com/toolgen/toolgen/gen/internal/emit"
+	"github.com/toolgen/toolgen/gen/internal/lint"
 	"github.com/toolgen/toolgen/gen/internal/load"
+	"github.com/toolgen/toolgen/gen/internal/lock"
 	"github.com/toolgen/toolgen/gen/internal/model"
 	"github.com/toolgen/toolgen/gen/internal/output"
 )
@@ -42,7 +47,25 @@ type Options struct {
 	Tags     []string          // build tags
 	Env      []string          // nil: the process's
 	Overlay  map[string][]byte // contents of files by absolute path, in the place of those on disk
+	Lint     bool              // look at what a model reads, too
+	Strict   bool              // warnings are errors
+	Progress func(Event)       // called as the run goes on; nil: nobody looks
 }
+
+// An Event says what a run does now.
+type Event struct {
+	Stage string // such as "loading packages"
+}
+
+func (o *Options) tellf(format string, args ...any) {
+	if o.Progress != nil {
+		o.Progress(Event{fmt.Sprintf(format, args...)})
+	}
+}
+
+// A Position is a place in a file. Line and column count from 1, the column in
+// bytes.
+type Position = diag.Position
 
 // A Diagnostic is one thing to tell, with its place. Files are named relative
 // to Options.Dir where they are below it.
@@ -56,12 +79,15 @@ type File struct {
 
 // A Tool is what a run knows of one tool, for listings.
 type Tool struct {
-	Name    string
-	Hook    string // package.Type.Method
-	Hints   []string
-	Input   int  // bytes of the input schema
-	Output  int  // bytes of the output schema
-	Context bool // the hook takes a context
+	Name    string   `json:"name"`
+	Hook    string   `json:"hook"` // package.Type.Method
+	Hints   []string `json:"hints,omitempty"`
+	Input   int      `json:"inputBytes"`        // of the input schema
+	Output  int      `json:"outputBytes"`       // of the output schema
+	Context bool     `json:"context"`           // the hook takes a context
+	Hidden  []string `json:"hidden,omitempty"`  // pointers of arguments that the host leaves at zero
+	Pinned  []string `json:"pinned,omitempty"`  // those that it sets
+	Omitted []string `json:"omitted,omitempty"` // what can't be sent or is not shown
 }
 
 // A Result is what a run generated. With an error among the diagnostics there
@@ -70,8 +96,11 @@ type Result struct {
 	Files       []File
 	Tools       []Tool
 	Diagnostics []Diagnostic
+	Lock        []byte // the tool surface; nil with an error, without tools, and of a part of the module
 
 	dir        string
+	lockPath   string
+	surface    *lock.File
 	names      map[string]string // by file: the package that its folder must hold
 	packages   []*model.Package
 	registries []*model.Registry
@@ -93,6 +122,7 @@ func Generate(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.tellf("loading packages")
 	program, found, err := load.Packages(ctx, load.Options{
 		Dir: dir, Patterns: o.Patterns, Extra: extra(file), Tags: o.Tags, Env: o.Env, Overlay: o.Overlay,
 		Base: filepath.Dir(file.Path), Header: emit.Header,
@@ -103,13 +133,29 @@ func Generate(ctx context.Context, o Options) (*Result, error) {
 	diags = append(diags, found...)
 	hooks, found := discover.Find(program, file)
 	diags = append(diags, found...)
+	o.tellf("reading %d hooks", len(hooks))
 	packages, registries, found := build.Model(program, file, hooks)
 	diags = append(diags, found...)
-	result := &Result{Diagnostics: diags.Sorted(dir), Tools: tools(packages), dir: dir}
+	if o.Lint {
+		diags = append(diags, lint.Check(packages, &file.Lint)...)
+	}
+	lockPath := placeLock(program, file, &diags)
+	if o.Strict {
+		diags.Strict()
+	}
+	surface, err := lock.Of(packages)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{Diagnostics: diags.Sorted(dir), Tools: tools(packages, surface), dir: dir, surface: surface, lockPath: lockPath}
 	if diags.HasErrors() {
 		return result, nil
 	}
+	o.tellf("writing %d tools", len(result.Tools))
 	if err := result.emit(program, packages, registries); err != nil {
+		return nil, err
+	}
+	if err := result.lock(program); err != nil {
 		return nil, err
 	}
 	return result, nil
@@ -208,13 +254,16 @@ func extra(file *config.File) []load.Extra {
 	return out
 }
 
-func tools(packages []*model.Package) []Tool {
+func tools(packages []*model.Package, surface *lock.File) []Tool {
 	var out []Tool
 	for _, p := range packages {
-		for _, ts := range p.Toolsets {
-			for _, t := range ts.Tools {
+		for i := range p.Toolsets {
+			for j := range p.Toolsets[i].Tools {
+				t := &p.Toolsets[i].Tools[j]
+				seen := surface.Tools[t.Name]
 				out = append(out, Tool{
-					Name: t.Name, Hook: fmt.Sprintf("%s.%s.%s", p.Source, ts.Name, t.Method), Hints: hintNames(t.Hints), Input: len(t.Input), Output: len(t.Output), Context: t.Context,
+					Name: t.Name, Hook: seen.Hook, Hints: hintNames(t.Hints), Input: len(t.Input), Output: len(t.Output), Context: t.Context,
+					Hidden: seen.Hidden, Pinned: slices.Sorted(maps.Keys(seen.Pins)), Omitted: seen.Omitted,
 				})
 			}
 		}
@@ -256,9 +305,12 @@ func Apply(ctx context.Context, r *Result) ([]Change, error) {
 func Check(r *Result) ([]Change, error) {
 	files := make([]output.File, len(r.Files))
 	for i, f := range r.Files {
-		files[i] = output.File{Path: f.Path, Data: f.Data, Package: r.names[f.Path]}
+		files[i] = output.File{Path: f.Path, Data: f.Data, Package: r.names[f.Path], Begins: emit.Header}
+		if f.Path == r.lockPath {
+			files[i].Begins, files[i].Last = lock.Begins, true
+		}
 	}
-	changes, diags, err := output.Plan(files, emit.Header)
+	changes, diags, err := output.Plan(files)
 	if err != nil {
 		return nil, err
 	}

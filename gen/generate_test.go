@@ -83,7 +83,7 @@ func TestSameBytes(t *testing.T) {
 	archive := txtar.Parse([]byte(twoPackages))
 	first := tempModule(t, archive)
 	want := generated(t, gen.Options{Dir: first})
-	if len(want) != 3 {
+	if len(want) != 4 {
 		t.Fatalf("%d files", len(want))
 	}
 	slices.Reverse(archive.Files)

@@ -3,6 +3,7 @@ package gen_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write what came out into the scenarios"
 // TestScenarios runs every file of testdata/scenarios: prose on top, then the
 // files of a module, then what must come of it.
 //
-//	args               patterns, one a line
+//	args               patterns, one a line; -lint and -strict are options
 //	want/diagnostics   all of them, with true columns
 //	want/input/TOOL    the input schema of a tool; want/output/TOOL the output schema
 //	want/PATH.go       a whole generated file
@@ -127,17 +128,38 @@ func (s *scenario) section(name string) (string, bool) {
 
 func (s *scenario) generate() *gen.Result {
 	s.Helper()
-	args, _ := s.section("args")
-	result, err := gen.Generate(s.Context(), gen.Options{Dir: s.dir, Patterns: strings.Fields(args)})
+	result, err := gen.Generate(s.Context(), s.options())
 	if err != nil {
 		s.Fatal(err)
 	}
 	var b strings.Builder
-	for _, d := range result.Diagnostics {
+	found := result.Diagnostics
+	var inTheWay *gen.InTheWayError
+	if _, err := gen.Check(result); errors.As(err, &inTheWay) {
+		found = slices.Concat(found, inTheWay.Diagnostics)
+		result.Diagnostics = found
+	}
+	for _, d := range found {
 		fmt.Fprintln(&b, strings.ReplaceAll(d.String(), s.dir, "$DIR"))
 	}
 	s.got["want/diagnostics"] = b.String()
 	return result
+}
+
+func (s *scenario) options() gen.Options {
+	args, _ := s.section("args")
+	o := gen.Options{Dir: s.dir}
+	for word := range strings.FieldsSeq(args) {
+		switch word {
+		case "-lint":
+			o.Lint = true
+		case "-strict":
+			o.Strict = true
+		default:
+			o.Patterns = append(o.Patterns, word)
+		}
+	}
+	return o
 }
 
 func hasError(r *gen.Result) bool {
@@ -216,9 +238,8 @@ func (s *scenario) build(result *gen.Result) {
 	if _, err := gen.Apply(s.Context(), result); err != nil {
 		s.Fatal(err)
 	}
-	args, _ := s.section("args")
 	s.checkSchemas(result)
-	again, err := gen.Generate(s.Context(), gen.Options{Dir: s.dir, Patterns: strings.Fields(args)})
+	again, err := gen.Generate(s.Context(), s.options())
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -9,9 +9,16 @@ import (
 
 // diff prints what would change.
 func (c *command) diff(ctx context.Context) (int, error) {
+	if c.format != "text" {
+		return exitUsage, usagef("diff prints a unified diff; check -format %s lists the files", c.format)
+	}
 	r, ok, err := c.result(ctx)
-	if err != nil || !ok {
+	if err != nil {
 		return exitError, err
+	}
+	c.report(report{diagnostics: r.Diagnostics})
+	if !ok {
+		return exitError, nil
 	}
 	text, err := gen.Diff(r)
 	if err != nil || text == "" {

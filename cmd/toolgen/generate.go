@@ -14,6 +14,7 @@ func (c *command) generate(ctx context.Context) (int, error) {
 		return exitError, err
 	}
 	if !ok {
+		c.report(report{diagnostics: r.Diagnostics})
 		fmt.Fprintln(c.stderr, "toolgen: nothing was written")
 		return exitError, nil
 	}
@@ -24,14 +25,10 @@ func (c *command) generate(ctx context.Context) (int, error) {
 	if err != nil {
 		return exitError, err
 	}
-	if !c.quiet {
-		printChanges(c, r, changes)
+	done := report{diagnostics: r.Diagnostics, tools: r.Tools}
+	if !c.quiet || c.format != "text" {
+		done.files = changedFiles(r, changes)
 	}
+	c.report(done)
 	return exitDone, nil
-}
-
-func printChanges(c *command, r *gen.Result, changes []gen.Change) {
-	for _, change := range changes {
-		fmt.Fprintf(c.stdout, "%s %s\n", change.Kind, r.Rel(change.Path))
-	}
 }

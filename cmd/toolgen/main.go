@@ -9,7 +9,14 @@
 //	generate   write what changed (the default)
 //	check      write nothing; exit 1 if something would change
 //	diff       print what would change, as a unified diff
-//	list       print the tools: name, hook, hints, bytes of their schemas
+//	breaking   compare the tools with those of a revision or lock; exit 1 if
+//	           callers have to change
+//	list       print the tools: name, hook, hints, bytes of their schemas; with
+//	           -v what is hidden, pinned and left out
+//	lint       look at what models read: descriptions, hints, names
+//	init       write a first toolgen.yaml and hook, over nothing that is there;
+//	           with -package print the methods of a package to choose from
+//	explain    print what a code or directive means, or, without one, all
 //	version    print the version
 //
 // Without patterns a run is over the whole module, wherever it starts: the
@@ -24,11 +31,22 @@
 //	-config file   use this instead of the toolgen.yaml found from the working
 //	               folder up to the module's root
 //	-tags list     build tags, separated by commas
+//	-strict        warnings are errors
+//	-format form   text; or json or sarif (2.1.0), which go to standard output
+//	-o file        write there what goes to standard output
 //	-q             print errors only
 //	-v             print notes too: what was left out or dropped
 //
-// The exit status is 0 when all is well, 1 after errors or when check or diff
-// found a difference, and 2 for a wrong command line.
+// and of single verbs:
+//
+//	-against ref   breaking: a git revision or a lock file; default: the merge
+//	               base with origin/HEAD
+//	-allow class   breaking: narrowing is no failure
+//	-fail-on class breaking: wording or widening is one; more with commas
+//	-package path  init: the package whose candidates to print
+//
+// The exit status is 0 when all is well, 1 after errors or when check, diff or
+// breaking found a difference, and 2 for a wrong command line.
 //
 // # A hook
 //
@@ -132,6 +150,26 @@
 // An error that errors doesn't name ends the agent's run, or, behind an MCP
 // server, the call; the model reads "tool X failed" with a reference to the log.
 //
+// # The lock
+//
+// toolgen.lock, beside toolgen.yaml or at the module's root, is the surface of
+// the tools: names, prose, schemas, hints, limits, policies, what is hidden,
+// pinned (as a hash) or left out. It is written with the rest and belongs under
+// version control, so that a change of what models see is reviewed like one of an
+// API. toolgen breaking compares it with that of a revision, and says of each
+// change where it comes from and which class it is of:
+//
+//	breaking    a tool, argument or property of a result is removed, renamed or of
+//	            another type; an argument must be sent that need not be; no longer
+//	            read-only; destructive now
+//	narrowing   calls that were right are refused: a value of an enum is removed, a
+//	            bound is tighter, an argument is confined, hidden or pinned, a
+//	            default differs, a guard or approval stands before the hook
+//	widening    a tool, optional argument, value or property is new; a bound is looser
+//	wording     any prose: models act on it
+//
+// Breaking and narrowing ones make it fail.
+//
 // # Names
 //
 // A tool is called prefix_method in snake_case: method Refund of package orders
@@ -189,6 +227,11 @@
 // version are optional:
 //
 //	version: 1
+//	lock: toolgen.lock       # where the lock is; "" for none
+//	lint:
+//	  param_docs: warn       # or off or error: parameters without a description
+//	  description_max: 1024  # characters
+//	  disable: [TG405]       # codes that lint doesn't report, TG405 to TG407 and TG412 to TG417
 //	registry:                # a package that gathers toolsets; may be a list
 //	  output: ./internal/agenttools
 //	  package: agenttools    # its name; default: base of output
@@ -248,6 +291,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -255,6 +299,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -280,76 +326,139 @@ type command struct {
 	options gen.Options
 	quiet   bool
 	verbose bool
+	format  string // text, json or sarif
+	output  string // file in the place of standard output
 	stdout  io.Writer
 	stderr  io.Writer
+
+	against string // breaking
+	allow   string
+	failOn  string
+	pkg     string // init
 }
 
-// verbs are the functions behind the words, each in a file of its own.
-var verbs = map[string]func(*command, context.Context) (int, error){
-	"generate": (*command).generate,
-	"check":    (*command).check,
-	"diff":     (*command).diff,
-	"list":     (*command).list,
-	"version":  (*command).version,
+// A verb is one word of the command line, its function in a file of its own.
+type verb struct {
+	run   func(*command, context.Context) (int, error)
+	flags []string // besides those that all verbs share
+	words bool     // what follows are words, not patterns
+}
+
+var verbs = map[string]verb{
+	"generate": {run: (*command).generate},
+	"check":    {run: (*command).check},
+	"diff":     {run: (*command).diff},
+	"breaking": {run: (*command).breaking, flags: []string{"against", "allow", "fail-on"}},
+	"list":     {run: (*command).list},
+	"lint":     {run: (*command).lint},
+	"init":     {run: (*command).initialize, flags: []string{"package"}},
+	"explain":  {run: (*command).explain, words: true},
+	"version":  {run: (*command).version},
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c := &command{stdout: stdout, stderr: stderr}
-	flags := flag.NewFlagSet("toolgen", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&c.options.Dir, "C", "", "")
-	flags.StringVar(&c.options.Config, "config", "", "")
-	tags := flags.String("tags", "", "")
-	flags.BoolVar(&c.quiet, "q", false, "")
-	flags.BoolVar(&c.verbose, "v", false, "")
-	verb, patterns, err := parse(flags, args)
+	word, err := c.parse(args)
 	if err != nil {
 		return usage(stderr, err)
 	}
-	if *tags != "" {
-		c.options.Tags = strings.Split(*tags, ",")
+	var held bytes.Buffer
+	if c.output != "" {
+		c.stdout = &held
 	}
-	c.options.Patterns = patterns
-	code, err := verbs[verb](c, ctx)
+	stop := c.progress()
+	code, err := verbs[word].run(c, ctx)
+	stop()
+	if c.output != "" && held.Len() > 0 && err == nil {
+		err = writeFile(filepath.Join(c.options.Dir, c.output), held.Bytes())
+	}
+	return c.exit(ctx, code, err)
+}
+
+// exit prints an error of a verb and returns the exit code.
+func (c *command) exit(ctx context.Context, code int, err error) int {
 	var inTheWay *gen.InTheWayError
+	var wrong *usageError
 	switch {
+	case errors.As(err, &wrong):
+		return usage(c.stderr, err)
 	case errors.As(err, &inTheWay):
-		for _, d := range inTheWay.Diagnostics {
-			fmt.Fprintln(stderr, d)
-		}
+		c.report(report{diagnostics: inTheWay.Diagnostics})
 		return exitError
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "toolgen: interrupted; nothing was written")
+		fmt.Fprintln(c.stderr, "toolgen: interrupted; nothing was written")
 		return exitError
 	case err != nil:
-		fmt.Fprintln(stderr, "toolgen:", err)
+		fmt.Fprintln(c.stderr, "toolgen:", err)
 		return exitError
 	}
 	return code
 }
 
-// parse reads the command line: flags may stand before and after the verb.
-func parse(flags *flag.FlagSet, args []string) (verb string, patterns []string, err error) {
-	verb = "generate"
-	if err := flags.Parse(args); err != nil {
-		return "", nil, err
-	}
-	rest := flags.Args()
-	if len(rest) == 0 {
-		return verb, nil, nil
-	}
-	if _, ok := verbs[rest[0]]; ok {
-		verb = rest[0]
-		if err := flags.Parse(rest[1:]); err != nil {
-			return "", nil, err
-		}
-		return verb, flags.Args(), nil
-	}
-	if !strings.ContainsAny(rest[0], "./") {
-		return "", nil, fmt.Errorf("unknown verb %q; a folder is written ./%s", rest[0], rest[0])
-	}
-	return verb, rest, nil
+// flagSet declares the flags.
+func (c *command) flagSet(tags *string) *flag.FlagSet {
+	flags := flag.NewFlagSet("toolgen", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&c.options.Dir, "C", "", "")
+	flags.StringVar(&c.options.Config, "config", "", "")
+	flags.StringVar(tags, "tags", "", "")
+	flags.BoolVar(&c.options.Strict, "strict", false, "")
+	flags.BoolVar(&c.quiet, "q", false, "")
+	flags.BoolVar(&c.verbose, "v", false, "")
+	flags.StringVar(&c.format, "format", "text", "")
+	flags.StringVar(&c.output, "o", "", "")
+	flags.StringVar(&c.against, "against", "", "")
+	flags.StringVar(&c.allow, "allow", "", "")
+	flags.StringVar(&c.failOn, "fail-on", "", "")
+	flags.StringVar(&c.pkg, "package", "", "")
+	return flags
 }
+
+// parse reads the command line: flags may stand before and after the verb.
+func (c *command) parse(args []string) (word string, err error) {
+	var tags string
+	flags := c.flagSet(&tags)
+	if err := flags.Parse(args); err != nil {
+		return "", err
+	}
+	word, c.options.Patterns = "generate", flags.Args()
+	if len(c.options.Patterns) > 0 {
+		first := c.options.Patterns[0]
+		if _, ok := verbs[first]; ok {
+			word = first
+			if err := flags.Parse(c.options.Patterns[1:]); err != nil {
+				return "", err
+			}
+			c.options.Patterns = flags.Args()
+		} else if !strings.ContainsAny(first, "./") {
+			return "", fmt.Errorf("unknown verb %q; a folder is written ./%s", first, first)
+		}
+	}
+	if tags != "" {
+		c.options.Tags = strings.Split(tags, ",")
+	}
+	if !slices.Contains([]string{"text", "json", "sarif"}, c.format) {
+		return "", fmt.Errorf("-format %s: write text, json or sarif", c.format)
+	}
+	return word, misplaced(flags, word)
+}
+
+// misplaced refuses a flag that belongs to another verb.
+func misplaced(flags *flag.FlagSet, word string) (err error) {
+	flags.Visit(func(f *flag.Flag) {
+		for name, v := range verbs {
+			if slices.Contains(v.flags, f.Name) && name != word {
+				err = fmt.Errorf("-%s belongs to %s", f.Name, name)
+			}
+		}
+	})
+	return err
+}
+
+// A usageError is a wrong command line that a verb found.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 func usage(stderr io.Writer, err error) int {
 	if errors.Is(err, flag.ErrHelp) {
@@ -358,41 +467,51 @@ func usage(stderr io.Writer, err error) int {
 	if err != nil {
 		fmt.Fprintln(stderr, "toolgen:", err)
 	}
-	fmt.Fprint(stderr, `usage: toolgen [flags] [generate|check|diff|list|version] [patterns]
+	fmt.Fprint(stderr, `usage: toolgen [flags] [verb] [patterns]
+
+The verbs are generate (the default), check, diff, breaking, list, lint, init,
+explain and version.
 
   -C dir         run as if started in dir
   -config file   use this toolgen.yaml
   -tags list     build tags, separated by commas
+  -strict        warnings are errors
+  -format form   text, json or sarif
+  -o file        write what goes to standard output there
   -q             print errors only
   -v             print notes too
+  -against ref   breaking: a git revision or a lock file
+  -allow class   breaking: narrowing
+  -fail-on class breaking: widening or wording
+  -package path  init: print the candidates of a package
 
 go doc github.com/toolgen/toolgen/cmd/toolgen has the manual.
 `)
 	return exitUsage
 }
 
-// result runs the generator and prints its diagnostics. It reports false if
-// there was an error among them.
+// result runs the generator. It reports false, with its diagnostics printed, if
+// there was an error among them; else the verb reports.
 func (c *command) result(ctx context.Context) (*gen.Result, bool, error) {
 	r, err := gen.Generate(ctx, c.options)
 	if err != nil {
 		return nil, false, err
 	}
-	ok := true
-	for _, d := range r.Diagnostics {
-		switch d.Severity {
-		case "error":
-			ok = false
-		case "warning":
-			if c.quiet {
-				continue
-			}
-		default:
-			if !c.verbose {
-				continue
-			}
-		}
-		fmt.Fprintln(c.stderr, d)
+	return r, !slices.ContainsFunc(r.Diagnostics, func(d gen.Diagnostic) bool { return d.Severity == "error" }), nil
+}
+
+// writeFile replaces a file, whole or not at all.
+func writeFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".toolgen-*")
+	if err != nil {
+		return err
 	}
-	return r, ok, nil
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }

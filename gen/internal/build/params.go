@@ -76,7 +76,7 @@ func (t *toolBuilder) params(sig *types.Signature) {
 // whether it is one.
 func (t *toolBuilder) notOffered(v named, param *model.Param) bool {
 	said := t.said[v.name]
-	param.Param = schema.GoType(v.Type())
+	param.Param, param.Pos = schema.GoType(v.Type()), t.site(v.Var, v.name).Pos
 	defer func() {
 		if said != nil && len(said.Keys) > 0 && !param.Offered() {
 			t.errorf(said.Keys[0].Pos, diag.DirectiveArgument, "drop it", "parameter %s is not sent by a model, so %s says nothing", v.name, said.Keys[0].Name)
@@ -156,7 +156,7 @@ func (t *toolBuilder) param(v named, param model.Param, root *jsonschema.Schema,
 	}
 	t.warnID(v, value.Type, site)
 	param.Field = model.Field{
-		Name: name, Go: goNames.Name(naming.Exported(v.name)), Type: value.Type, Rules: param.Rules, Secret: said.Has("secret"),
+		Name: name, Go: goNames.Name(naming.Exported(v.name)), Type: value.Type, Rules: param.Rules, Secret: said.Has("secret"), Pos: site.Pos,
 		Required: !param.Variadic && value.Type.Kind != model.Pointer && !t.walker.AllOptional(value.Type),
 	}
 	t.presence(v, &param, &said)

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"go/types"
 	"slices"
 	"strings"
@@ -200,6 +201,42 @@ func yamlKeys(values []config.Value, policy bool) []schema.Key {
 		out[i] = schema.Key{Name: v.Name.Value, Value: v.Value.Value, List: v.List, Pos: v.Value.Pos, Policy: policy}
 	}
 	return out
+}
+
+// hostSays spells the policies and pins, by pointer into the arguments, for the
+// lock.
+func (t *toolBuilder) hostSays() (confined, pinned map[string]string) {
+	confined, pinned = make(map[string]string), make(map[string]string)
+	for path, s := range t.said {
+		pointer := "/" + strings.ReplaceAll(propertyPath(path), ".", "/")
+		var words []string
+		for _, k := range s.Keys {
+			if k.Policy {
+				words = append(words, k.Name+"="+cmp.Or(k.Value, strings.Join(k.List, ",")))
+			}
+		}
+		if slices.Sort(words); len(words) > 0 {
+			confined[pointer] = strings.Join(words, " ")
+		}
+		if s.pin != nil {
+			pinned[pointer] = s.pin.String()
+		}
+	}
+	return confined, pinned
+}
+
+// String spells a pin: how and to what.
+func (p *pinWords) String() string {
+	switch {
+	case p.constant.IsSet():
+		return "const " + p.constant.Value
+	case p.from.IsSet():
+		return "from " + p.from.Value
+	case p.option.IsSet():
+		return "option " + p.option.Value
+	default:
+		return "value " + p.value.Value
+	}
 }
 
 // nested returns the settings of fields, by the paths of their properties. A

@@ -77,6 +77,7 @@ func (t *toolBuilder) build() bool {
 	}
 	t.params(sig)
 	t.policies()
+	t.tool.Confined, t.tool.Pinned = t.hostSays()
 	t.results(sig)
 	failed := t.diags[reported:]
 	if failed.HasErrors() {
@@ -242,6 +243,7 @@ func (t *toolBuilder) accept(since int) {
 	for _, code := range t.hook.Settings.Allow {
 		codes = append(codes, t.code(code))
 	}
+	t.tool.Allowed = codes
 	if len(codes) == 0 {
 		return
 	}

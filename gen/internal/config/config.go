@@ -20,9 +20,18 @@ const FileName = "toolgen.yaml"
 // A File is what toolgen.yaml says. The zero value is that of no file.
 type File struct {
 	Path       string // absolute; "": there is none
+	Lock       Text   // path of the lock, relative to the file; unset: toolgen.lock; set and empty: none
+	Lint       Lint
 	Registries []Registry
 	Defaults   Settings
 	Packages   []Package
+}
+
+// Lint says how prose is looked at.
+type Lint struct {
+	ParamDocs      string // of parameters without a description: off, warn (also "") or error
+	DescriptionMax int    // characters of a description; 0: 1024
+	Disable        []Text // codes that are not reported
 }
 
 // Text is a string with its place.

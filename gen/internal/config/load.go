@@ -131,6 +131,8 @@ func (d *decoder) file(n ast.Node, f *File) {
 				d.diags.Errorf(d.at(v), diag.YAMLVersion, "write 1", "version %d is not known", n)
 			}
 		},
+		"lock":     d.textTo(&f.Lock),
+		"lint":     func(v ast.Node) { d.lint(v, &f.Lint) },
 		"registry": func(v ast.Node) { f.Registries = d.registries(v) },
 		"defaults": func(v ast.Node) { d.mapping(v, d.settings(&f.Defaults)) },
 		"packages": func(v ast.Node) {
@@ -140,6 +142,35 @@ func (d *decoder) file(n ast.Node, f *File) {
 	if !version && !d.diags.HasErrors() {
 		d.diags.Errorf(d.at(n), diag.YAMLVersion, "add version: 1", "the version is missing")
 	}
+}
+
+// lintCodes are the codes that lint.disable may name: those of prose, names and
+// hints that lint alone reports.
+var lintCodes = regexp.MustCompile(`^TG(40[5-7]|41[2-7])$`)
+
+func (d *decoder) lint(n ast.Node, l *Lint) {
+	d.mapping(n, map[string]func(ast.Node){
+		"param_docs": func(v ast.Node) {
+			t := d.text(v)
+			d.oneOf(t, []string{"off", "warn", "error"})
+			l.ParamDocs = t.Value
+		},
+		"description_max": func(v ast.Node) {
+			n, ok := d.integer(v)
+			if ok && n < 1 {
+				d.diags.Errorf(d.at(v), diag.YAMLValue, "give it at least 1", "%d characters are too few", n)
+			}
+			l.DescriptionMax = n
+		},
+		"disable": func(v ast.Node) {
+			l.Disable = d.texts(v)
+			for _, code := range l.Disable {
+				if !lintCodes.MatchString(code.Value) {
+					d.diags.Errorf(code.Pos, diag.YAMLValue, "write one of TG405 to TG407 and TG412 to TG417", "%q is no code of lint", code.Value)
+				}
+			}
+		},
+	})
 }
 
 func (d *decoder) registries(n ast.Node) []Registry {

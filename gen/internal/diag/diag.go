@@ -110,6 +110,15 @@ func (l *List) HasErrors() bool {
 	return slices.ContainsFunc(*l, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
+// Strict makes warnings errors.
+func (l *List) Strict() {
+	for i := range *l {
+		if (*l)[i].Severity == Warning {
+			(*l)[i].Severity = Error
+		}
+	}
+}
+
 // Sorted returns the list ordered by position, code and text, each once, with
 // files named relative to dir where they are below it.
 func (l *List) Sorted(dir string) List {

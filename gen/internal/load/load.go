@@ -415,6 +415,18 @@ func ModuleRoot(dir string) (string, error) {
 	return root, err
 }
 
+// ExcludedPackages returns the import paths of packages of which the build left
+// out files with directives.
+func (p *Program) ExcludedPackages() []string {
+	var out []string
+	for _, s := range p.stray {
+		if rel, err := filepath.Rel(p.ModuleDir, filepath.Dir(s.Path)); err == nil && !s.Test {
+			out = append(out, strings.TrimSuffix(p.ModulePath+"/"+filepath.ToSlash(rel), "/."))
+		}
+	}
+	return out
+}
+
 // Excluded reports whether the build left out files with directives.
 func (p *Program) Excluded() bool {
 	return slices.ContainsFunc(p.stray, func(s StrayFile) bool { return !s.Test })

@@ -66,14 +66,19 @@ type Tool struct {
 	Retries     int           `json:"retries,omitempty"`
 	Coerce      bool          `json:"coerce,omitempty"`
 	NoRepair    bool          `json:"no_repair,omitempty"`
-	When        *Guard        `json:"when,omitempty"`   // only when this says so
-	Params      []Param       `json:"params,omitempty"` // in order
-	Results     []Result      `json:"results,omitempty"`
-	Input       string        `json:"input"`            // JSON Schema, indented
-	Output      string        `json:"output,omitempty"` // JSON Schema, indented
-	SchemaHash  string        `json:"schema_hash"`
-	Signature   GoType        `json:"signature,omitzero"` // of the method expression; zero: it has a type that can't be named
-	Pos         diag.Position `json:"-"`
+	When        *Guard        `json:"when,omitempty"` // only when this says so
+
+	Confined map[string]string `json:"confined,omitempty"` // policies of arguments, by pointer
+	Pinned   map[string]string `json:"pinned,omitempty"`   // how the host sets arguments, by pointer
+
+	Params     []Param       `json:"params,omitempty"` // in order
+	Results    []Result      `json:"results,omitempty"`
+	Input      string        `json:"input"`            // JSON Schema, indented
+	Output     string        `json:"output,omitempty"` // JSON Schema, indented
+	SchemaHash string        `json:"schema_hash"`
+	Signature  GoType        `json:"signature,omitzero"` // of the method expression; zero: it has a type that can't be named
+	Allowed    []string      `json:"-"`                  // codes of warnings that are accepted
+	Pos        diag.Position `json:"-"`
 }
 
 // An ErrorMatch is a variable or type of the hook package that an error is
@@ -310,7 +315,9 @@ type Codec struct {
 	Fixed   []Field  `json:"fixed,omitempty"`   // those of them that are not zero: Preset is what they are
 	Reads   bool     `json:"reads,omitempty"`   // there is a read function
 	Writes  bool     `json:"writes,omitempty"`
-	Values  []string `json:"values,omitempty"` // Enum; NameEnum: the names of Ints
+
+	Omitted [2][]string `json:"omitted,omitzero"` // fields and implementations that can't be sent, likewise
+	Values  []string    `json:"values,omitempty"` // Enum; NameEnum: the names of Ints
 
 	Variants [2][]Variant `json:"variants,omitzero"` // Union, as it is read and as it is written
 	Ints     []int64      `json:"ints,omitempty"`    // IntEnum
@@ -353,6 +360,8 @@ type Field struct {
 	Secret    bool     `json:"secret,omitempty"` // never repeated in a message
 	Preset    *Literal `json:"preset,omitempty"` // what it is when it isn't sent
 	Inner     string   `json:"inner,omitempty"`  // codec of a struct within that has presets
+
+	Pos diag.Position `json:"-"` // of the parameter or field
 }
 
 // A Rule is a constraint that is checked after a value was read: a function of

@@ -25,6 +25,8 @@ type File struct {
 	Path    string // absolute
 	Data    []byte // nil: the file is to be deleted
 	Package string // the package that its folder must hold; "": any
+	Begins  string // how one that toolgen wrote begins
+	Last    bool   // it goes into place after the others
 }
 
 // A Change is a difference between what was generated and what is on disk.
@@ -48,16 +50,27 @@ const (
 
 // Plan compares files with what is on disk, sorted by path. A file in the way
 // that toolgen didn't write is an error in the list.
-func Plan(files []File, header string) ([]Change, diag.List, error) {
+func Plan(files []File) ([]Change, diag.List, error) {
 	var changes []Change
 	var diags diag.List
+	files = slices.Clone(files)
+	slices.SortFunc(files, func(a, b File) int {
+		switch {
+		case a.Last == b.Last:
+			return strings.Compare(a.Path, b.Path)
+		case a.Last:
+			return 1
+		default:
+			return -1
+		}
+	})
 	for _, f := range files {
 		old, err := os.ReadFile(f.Path)
 		exists := err == nil
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, fmt.Errorf("nothing was changed: %w", err)
 		}
-		if exists && !bytes.HasPrefix(old, []byte(header)) {
+		if exists && !bytes.HasPrefix(old, []byte(f.Begins)) {
 			diags.Errorf(diag.Position{File: f.Path, Line: 1, Column: 1}, diag.ForeignFile, "move it, or choose another output", "toolgen didn't write this file and won't replace it")
 			continue
 		}
@@ -68,7 +81,6 @@ func Plan(files []File, header string) ([]Change, diag.List, error) {
 			changes = append(changes, c)
 		}
 	}
-	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return changes, diags, nil
 }
 

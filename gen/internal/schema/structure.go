@@ -28,10 +28,32 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 		s.AdditionalProperties = jsonschema.FalseSchema
 	}
 	w.defs[dir][e.codec.Name] = s
+	m, ok := w.members(t, u, s, dir, at)
+	if dir == In {
+		e.codec.Read, e.codec.Hosts, e.codec.Fixed = m.list, m.hosts, m.fixed
+		e.codec.Presets = w.presets(e.codec)
+	} else {
+		e.codec.Write = m.list
+	}
+	e.codec.Omitted[dir] = m.omitted
+	mark(e.codec, dir)
+	ok = ok && !w.isVoid(t, u, len(m.list)+len(m.fixed), dir, at)
+	w.settle(e, dir, ok, reported)
+	return v, ok
+}
+
+// members are the fields of a struct by what becomes of them.
+type members struct {
+	list    []model.Field // what a model sends or gets
+	fixed   []model.Field // what the host sets, other than to zero
+	hosts   []string      // names of all that the host sets
+	omitted []string      // names of what can't be sent or shown
+}
+
+// members walks the fields of a struct and puts them into its schema.
+func (w *Walker) members(t types.Type, u *types.Struct, s *jsonschema.Schema, dir Direction, at Site) (m members, ok bool) {
 	fields := w.fieldsOf(t, u, dir, at)
-	ok := true
-	var list, fixed []model.Field
-	var hosts []string
+	ok = true
 	folded := make(map[string]string, len(fields))
 	for _, f := range fields {
 		field, schema, outcome := w.field(f, w.isOwn(t), dir, at)
@@ -40,12 +62,13 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 			ok = false
 			continue
 		case hidden:
-			hosts = append(hosts, f.name)
+			m.hosts = append(m.hosts, f.name)
 			if field.Preset != nil {
-				fixed = append(fixed, field)
+				m.fixed = append(m.fixed, field)
 			}
 			continue
 		case leftOut:
+			m.omitted = append(m.omitted, f.name)
 			continue
 		}
 		if twin, twice := folded[strings.ToLower(field.Name)]; twice {
@@ -53,22 +76,13 @@ func (w *Walker) structure(t types.Type, u *types.Struct, dir Direction, at Site
 			ok = false
 		}
 		folded[strings.ToLower(field.Name)] = field.Name
-		list = append(list, field)
+		m.list = append(m.list, field)
 		s.Properties.Set(field.Name, schema)
 		if field.Required {
 			s.Required = append(s.Required, field.Name)
 		}
 	}
-	if dir == In {
-		e.codec.Read, e.codec.Hosts, e.codec.Fixed = list, hosts, fixed
-		e.codec.Presets = w.presets(e.codec)
-	} else {
-		e.codec.Write = list
-	}
-	mark(e.codec, dir)
-	ok = ok && !w.isVoid(t, u, len(list)+len(fixed), dir, at)
-	w.settle(e, dir, ok, reported)
-	return v, ok
+	return m, ok
 }
 
 // isVoid reports an argument of which no field can be sent.
@@ -235,7 +249,7 @@ func (w *Walker) fieldAt(f jsonField, own bool, dir Direction, at Site) (model.F
 	}
 	field := model.Field{
 		Name: f.name, Go: f.field.Name(), Embedded: f.steps, Promoted: f.promoted, Type: v.Type, Required: required, Quoted: f.quoted && quotable(v.Type),
-		OmitEmpty: f.omitEmpty, Secret: setting.Has("secret"),
+		OmitEmpty: f.omitEmpty, Secret: setting.Has("secret"), Pos: site.Pos,
 	}
 	if f.omitZero {
 		if field.OmitZero = zeroTest(f.field.Type()); field.OmitZero == "" && dir == Out {

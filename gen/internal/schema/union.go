@@ -34,11 +34,12 @@ func (w *Walker) union(t types.Type, u *types.Interface, dir Direction, at Site)
 	if ref, again := w.refer(t, e, s, dir); again {
 		return Value{typ, ref}, !e.failed[dir]
 	}
-	e.codec.Variants[dir] = nil
+	e.codec.Variants[dir], e.codec.Omitted[dir] = nil, nil
 	for _, v := range variants {
 		value, ok := w.try(v.typ, dir, at)
 		if !ok {
 			w.diags.Notef(at.Pos, diag.FieldOmitted, "%s: the implementation %s of %s is left out", at.What, v.name, spell(t))
+			e.codec.Omitted[dir] = append(e.codec.Omitted[dir], v.name)
 			continue
 		}
 		e.codec.Variants[dir] = append(e.codec.Variants[dir], model.Variant{Name: v.name, Type: value.Type})

@@ -1,0 +1,343 @@
+package lock
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/toolgen/toolgen/gen/internal/diag"
+)
+
+// A Class says what a change does to those who call the tools.
+type Class string
+
+// The classes, worst first.
+const (
+	Breaking  Class = "breaking"  // a call that was right is wrong now, or does more than it said
+	Narrowing Class = "narrowing" // some calls that were right are refused now
+	Widening  Class = "widening"  // what was right still is, and more is
+	Wording   Class = "wording"   // prose: models act on it
+)
+
+// Classes lists the classes, worst first.
+var Classes = []Class{Breaking, Narrowing, Widening, Wording}
+
+// A Change is one difference between two surfaces.
+type Change struct {
+	Class   Class         `json:"class"`
+	Tool    string        `json:"tool"`
+	Pointer string        `json:"pointer,omitempty"` // into the arguments, or, after "result", into the result; "": the tool
+	What    string        `json:"what"`
+	Old     string        `json:"old,omitempty"`
+	New     string        `json:"new,omitempty"`
+	Pos     diag.Position `json:"pos,omitzero"` // in the new sources
+}
+
+func (c Change) String() string {
+	var b strings.Builder
+	if c.Pos.IsValid() {
+		b.WriteString(c.Pos.String() + ": ")
+	}
+	fmt.Fprintf(&b, "%s: %s", c.Class, c.Tool)
+	if c.Pointer != "" {
+		b.WriteString(" " + c.Pointer)
+	}
+	b.WriteString(": " + c.What)
+	switch {
+	case c.Old != "" && c.New != "":
+		fmt.Fprintf(&b, ": %s -> %s", c.Old, c.New)
+	case c.Old+c.New != "":
+		b.WriteString(": " + c.Old + c.New)
+	}
+	return b.String()
+}
+
+// Compare returns the changes from old to fresh, worst first, then by tool and
+// pointer. Where gives the position of a tool, or of what a pointer leads to.
+func Compare(old, fresh *File, where func(tool, pointer string) diag.Position) ([]Change, error) {
+	c := &comparison{where: where}
+	renamed := c.renames(old, fresh)
+	for _, name := range slices.Sorted(maps.Keys(old.Tools)) {
+		before := old.Tools[name]
+		now, there := fresh.Tools[name]
+		switch to := renamed[name]; {
+		case to != "":
+			now = fresh.Tools[to]
+			c.begin(to, before, now)
+			c.add(Breaking, "", "the tool is renamed", name, to)
+		case !there:
+			c.begin(name, before, Tool{})
+			c.add(Breaking, "", "the tool is removed", "", "")
+			continue
+		default:
+			c.begin(name, before, now)
+		}
+		if err := c.tool(); err != nil {
+			return nil, fmt.Errorf("tool %s: %w", name, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fresh.Tools)) {
+		if _, known := old.Tools[name]; !known && !slices.Contains(slices.Collect(maps.Values(renamed)), name) {
+			c.begin(name, Tool{}, fresh.Tools[name])
+			c.add(Widening, "", "the tool is new", "", "")
+		}
+	}
+	slices.SortStableFunc(c.changes, func(a, b Change) int {
+		return cmp.Or(slices.Index(Classes, a.Class)-slices.Index(Classes, b.Class), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Pointer, b.Pointer))
+	})
+	return c.changes, nil
+}
+
+// comparison collects changes, of one tool at a time.
+type comparison struct {
+	where   func(tool, pointer string) diag.Position
+	changes []Change
+
+	name       string
+	old, fresh Tool
+}
+
+func (c *comparison) begin(name string, old, fresh Tool) { c.name, c.old, c.fresh = name, old, fresh }
+
+func (c *comparison) add(class Class, pointer, what, old, fresh string) {
+	c.changes = append(c.changes, Change{class, c.name, pointer, what, short(old), short(fresh), c.where(c.name, pointer)})
+}
+
+// maxShown is how many characters of a value a change shows.
+const maxShown = 120
+
+func short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > maxShown {
+		return string(r[:maxShown]) + "…"
+	}
+	return s
+}
+
+// renames finds tools that are gone and whose hooks serve another name.
+func (c *comparison) renames(old, fresh *File) map[string]string {
+	byHook := make(map[string]string)
+	for name, t := range fresh.Tools {
+		if _, known := old.Tools[name]; !known {
+			byHook[t.Hook] = name
+		}
+	}
+	out := make(map[string]string)
+	for name, t := range old.Tools {
+		if _, still := fresh.Tools[name]; !still && byHook[t.Hook] != "" {
+			out[name] = byHook[t.Hook]
+		}
+	}
+	return out
+}
+
+func (c *comparison) tool() error {
+	if c.old.SHA256 == c.fresh.SHA256 {
+		return nil
+	}
+	for _, prose := range []struct{ what, old, fresh string }{
+		{"its title", c.old.Title, c.fresh.Title},
+		{"its description", c.old.Description, c.fresh.Description},
+		{"its hook", c.old.Hook, c.fresh.Hook},
+	} {
+		if prose.old != prose.fresh {
+			c.add(Wording, "", prose.what+" changed", differing(prose.old, prose.fresh), differing(prose.fresh, prose.old))
+		}
+	}
+	c.hints()
+	c.limits()
+	c.policies()
+	return c.schemas()
+}
+
+// differing returns a text from the first sentence on in which it differs from
+// another.
+func differing(text, other string) string {
+	n := 0
+	for n < len(text) && n < len(other) && text[n] == other[n] {
+		n++
+	}
+	for _, stop := range []string{". ", "\n"} {
+		if i := strings.LastIndex(text[:n], stop); i >= 0 {
+			return strings.TrimSpace(text[i+len(stop):])
+		}
+	}
+	return text
+}
+
+// hints compares what a host is told of the tool. Who relied on it being
+// read-only can't any more: that breaks; what is only less sure narrows.
+func (c *comparison) hints() {
+	for _, h := range []struct {
+		name      string
+		good      bool // the value that promises something
+		lost, got Class
+	}{
+		{"readonly", true, Breaking, Widening},
+		{"destructive", false, Breaking, Widening},
+		{"idempotent", true, Narrowing, Widening},
+		{"openworld", false, Narrowing, Widening},
+	} {
+		before, said := c.old.Hints[h.name]
+		now, says := c.fresh.Hints[h.name]
+		if said == says && before == now {
+			continue
+		}
+		class := h.got
+		switch {
+		case h.name == "destructive" && says && now:
+			class = h.lost
+		case h.name != "destructive" && said && before == h.good:
+			class = h.lost
+		}
+		c.add(class, "", "its hint "+h.name, hint(before, said), hint(now, says))
+	}
+}
+
+func hint(value, said bool) string {
+	if !said {
+		return "unknown"
+	}
+	return strconv.FormatBool(value)
+}
+
+// The bounds that hold where a tool sets none: those of toolgen.yaml.
+const (
+	defaultArgs   = 1 << 20
+	defaultResult = 64 << 10
+	defaultItems  = 1000
+)
+
+func (c *comparison) limits() {
+	o, n := c.old.Limits, c.fresh.Limits
+	c.bound("max_args_bytes", cmp.Or(o.MaxArgs, defaultArgs), cmp.Or(n.MaxArgs, defaultArgs))
+	c.bound("max_result_bytes", cmp.Or(o.MaxResult, defaultResult), cmp.Or(n.MaxResult, defaultResult))
+	c.bound("max_items", cmp.Or(o.MaxItems, defaultItems), cmp.Or(n.MaxItems, defaultItems))
+	if o.Retries != n.Retries {
+		c.add(tighter(o.Retries != -1 && (n.Retries == -1 || o.Retries == 0 || n.Retries != 0 && n.Retries < o.Retries)), "", "its retries", count(o.Retries), count(n.Retries))
+	}
+	if o.Timeout != n.Timeout {
+		before, _ := time.ParseDuration(o.Timeout) // "" is none
+		now, _ := time.ParseDuration(n.Timeout)
+		c.add(tighter(now != 0 && (before == 0 || now < before)), "", "its timeout", cmp.Or(o.Timeout, "the run's"), cmp.Or(n.Timeout, "the run's"))
+	}
+}
+
+func count(retries int) string {
+	switch retries {
+	case 0:
+		return "the run's"
+	case -1:
+		return "0"
+	}
+	return strconv.Itoa(retries)
+}
+
+func (c *comparison) bound(name string, old, fresh int) {
+	if old != fresh {
+		c.add(tighter(fresh < old), "", "its "+name, strconv.Itoa(old), strconv.Itoa(fresh))
+	}
+}
+
+func tighter(is bool) Class {
+	if is {
+		return Narrowing
+	}
+	return Widening
+}
+
+// policies compares what the host says of calls and arguments.
+func (c *comparison) policies() {
+	flag := func(what string, old, fresh, narrows bool) {
+		if old != fresh {
+			c.add(tighter(fresh == narrows), "", what, strconv.FormatBool(old), strconv.FormatBool(fresh))
+		}
+	}
+	flag("it runs alone", c.old.Sequential, c.fresh.Sequential, true)
+	flag("it is offered by search only", c.old.Defer, c.fresh.Defer, true)
+	flag("it takes literals in strings", c.old.Coerce, c.fresh.Coerce, false)
+	flag("it takes no JSON in strings", c.old.NoRepair, c.fresh.NoRepair, true)
+	if c.old.Approve != c.fresh.Approve {
+		c.add(tighter(c.fresh.Approve != ""), "", "a person approves", cmp.Or(c.old.Approve, "never"), cmp.Or(c.fresh.Approve, "never"))
+	}
+	for _, g := range without(c.fresh.Guards, c.old.Guards) {
+		c.add(Narrowing, "", "it has a guard", "", g)
+	}
+	for _, g := range without(c.old.Guards, c.fresh.Guards) {
+		c.add(Widening, "", "it has no guard any more", g, "")
+	}
+	for _, pointer := range keys(c.old.Confined, c.fresh.Confined) {
+		if before, now := c.old.Confined[pointer], c.fresh.Confined[pointer]; before != now {
+			c.add(tighter(now != ""), pointer, "its confinement", cmp.Or(before, "none"), cmp.Or(now, "none"))
+		}
+	}
+	for _, pointer := range keys(c.old.Pins, c.fresh.Pins) {
+		before, now := c.old.Pins[pointer], c.fresh.Pins[pointer]
+		if before != now && before != "" && now != "" {
+			c.add(Narrowing, pointer, "it is pinned to something else", "", "")
+		}
+	}
+}
+
+func keys[V any](a, b map[string]V) []string {
+	all := maps.Clone(a)
+	if all == nil {
+		all = make(map[string]V)
+	}
+	maps.Copy(all, b)
+	return slices.Sorted(maps.Keys(all))
+}
+
+func without(list, rest []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(rest, s) })
+}
+
+func (c *comparison) schemas() error {
+	oldIn, freshIn, err := decodeBoth(c.old.Input, c.fresh.Input)
+	if err != nil {
+		return err
+	}
+	in := walk{comparison: c, oldRoot: oldIn, freshRoot: freshIn, seen: make(map[[2]string]bool)}
+	in.schema("", oldIn, freshIn)
+	switch {
+	case len(c.old.Output) == 0 && len(c.fresh.Output) == 0:
+		return nil
+	case len(c.old.Output) == 0:
+		c.add(Widening, resultPointer, "it has a schema now", "", "")
+		return nil
+	case len(c.fresh.Output) == 0:
+		c.add(Breaking, resultPointer, "it has no schema any more", "", "")
+		return nil
+	}
+	oldOut, freshOut, err := decodeBoth(c.old.Output, c.fresh.Output)
+	if err != nil {
+		return err
+	}
+	out := walk{comparison: c, out: true, oldRoot: oldOut, freshRoot: freshOut, seen: make(map[[2]string]bool)}
+	out.schema(resultPointer, oldOut, freshOut)
+	return nil
+}
+
+func decodeBoth(old, fresh json.RawMessage) (a, b map[string]any, err error) {
+	if a, err = decode(old); err != nil {
+		return nil, nil, err
+	}
+	b, err = decode(fresh)
+	return a, b, err
+}
+
+func decode(raw json.RawMessage) (map[string]any, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var out map[string]any
+	if err := dec.Decode(&out); err != nil {
+		return nil, fmt.Errorf("its schema is not readable: %w", err)
+	}
+	return out, nil
+}
