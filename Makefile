@@ -43,8 +43,9 @@ generate: ## Write generated files.
 	$(GO) generate ./...
 
 .PHONY: check
-check: build ## Fail if generated files are out of date.
+check: build ## Fail if generated files are out of date, and look at what models read.
 	$(BIN)/toolgen check
+	$(BIN)/toolgen lint
 
 .PHONY: bench
 bench: ## Print ratios and allocations.
