@@ -28,6 +28,12 @@ func TestREADME(t *testing.T) {
 			t.Errorf("this code of the README is nowhere in the tree:\n%s", b[1])
 		}
 	}
+	script := read("cmd/toolgen/testdata/script/breaking.txtar")
+	for _, line := range regexp.MustCompile(`(?m)^orders/orders.go:.*$`).FindAllString(readme, -1) {
+		if !strings.Contains(script, line+"\n") {
+			t.Errorf("no script prints this line of the README: %s", line)
+		}
+	}
 	for _, link := range regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(readme, -1) {
 		if _, err := os.Stat("../" + link[1]); err != nil {
 			t.Errorf("the README links %s: %v", link[1], err)
