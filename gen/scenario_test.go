@@ -337,7 +337,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	run, err := registry.Start(ctx, runtime.ErrorsEndCall())
+	run, err := registry.Start(ctx, runtime.ErrorsEndCall(), runtime.NoBudgets())
 	if err != nil {
 		panic(err)
 	}

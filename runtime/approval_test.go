@@ -3,7 +3,6 @@ package runtime_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -34,7 +33,7 @@ func (t tools) Tools(context.Context) ([]runtime.Tool, error) { return t, nil }
 
 // TestApproval calls tools that a person has to approve: none of those calls
 // runs, and no person is asked about bad arguments.
-func TestApproval(t *testing.T) {
+func TestR28ApprovalIsAsked(t *testing.T) {
 	t.Parallel()
 	ran := 0
 	tool := func(name string, a runtime.Approval, needs func(json.RawMessage) (string, bool)) runtime.Tool {
@@ -82,54 +81,5 @@ func TestApproval(t *testing.T) {
 		if o.Kind != c.want || c.reason != "" && !strings.Contains(o.Err.Error(), c.reason) || (ran == 1) != (c.want == runtime.OK) {
 			t.Errorf("%s %s: %s %v, ran %d", c.tool, c.args, o.Kind, o.Err, ran)
 		}
-	}
-}
-
-// TestRetries overdraws the corrections of a tool: a success refills them, a
-// batch counts once, and a tool without a limit has none.
-func TestRetries(t *testing.T) {
-	t.Parallel()
-	bad := true
-	call := func(context.Context, json.RawMessage) (*runtime.Result, error) {
-		if bad {
-			return nil, runtime.Retryf("again")
-		}
-		return runtime.TextResult("ok"), nil
-	}
-	limited, none, free := newFake("limited", call), newFake("none", call), newFake("free", call)
-	limited.def.Retries, none.def.Retries = 2, -1
-	one := func(name string) []runtime.Call { return []runtime.Call{{ID: "1", Name: name}} }
-	run := start(t, set{limited, none, free})
-	for range 5 {
-		if _, err := run.Call(t.Context(), one("free")...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 3 { // two corrections, then a success, as often as one likes
-		bad = true
-		for range 2 {
-			if _, err := run.Call(t.Context(), runtime.Call{ID: "1", Name: "limited"}, runtime.Call{ID: "2", Name: "limited"}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		bad = false
-		if _, err := run.Call(t.Context(), one("limited")...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	bad = true
-	var err error
-	for range 3 {
-		_, err = run.Call(t.Context(), one("limited")...)
-	}
-	var budget *runtime.RetryBudgetError
-	if !errors.As(err, &budget) || budget.Tool != "limited" || budget.Last.Error() != "again" {
-		t.Errorf("got %v", err)
-	}
-	if _, err := run.Call(t.Context(), one("free")...); err == nil {
-		t.Error("the run goes on")
-	}
-	if _, err := start(t, set{none}).Call(t.Context(), one("none")...); !errors.As(err, &budget) {
-		t.Errorf("no corrections: %v", err)
 	}
 }

@@ -2,55 +2,172 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
 
-// A batch is the calls of one model response on their way.
+// A batch is the calls of one model response on their way: resolved, checked,
+// counted, run.
 type batch struct {
-	options  options
-	outcomes []Outcome
-	tools    []Tool // by call; nil: unknown
+	run      *Run
+	outcomes []Outcome // Kind is "" until it is known
+	entries  []*entry  // by call; nil: unknown
+	ordinals []int     // among equal calls of the run
+	reserved []bool    // it counts in the budgets
+	started  []bool
+	before   []bool // it was done when the batch was interrupted
+	decided  []*Decision
+	maskers  maskers
+	step     int
 	fatal    atomic.Bool
+
+	single struct { // the room for one call, the common case
+		entries [1]*entry
+		ordinal [1]int
+		flags   [3]bool
+	}
 }
 
-func newBatch(o options, l *listing, calls []Call) *batch {
-	b := &batch{options: o, outcomes: make([]Outcome, len(calls)), tools: make([]Tool, len(calls))}
+// newBatch resolves the calls of a batch.
+func (r *Run) newBatch(l *listing, calls []Call) *batch {
+	b := &batch{run: r, outcomes: make([]Outcome, len(calls)), maskers: l.maskers}
+	if n := len(calls); n == 1 {
+		b.entries, b.ordinals = b.single.entries[:], b.single.ordinal[:]
+		b.reserved, b.started, b.before = b.single.flags[:1:1], b.single.flags[1:2:2], b.single.flags[2:]
+	} else {
+		flags := make([]bool, 3*n)
+		b.entries, b.ordinals = make([]*entry, n), make([]int, n)
+		b.reserved, b.started, b.before = flags[:n:n], flags[n:2*n:2*n], flags[2*n:]
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b.step = r.steps
 	for i, c := range calls {
-		b.outcomes[i].Call = c
-		if t, ok := l.find(c.Name); ok {
-			b.tools[i] = t
-		} else {
-			classify(&b.outcomes[i], unknownTool(c.Name, l))
-			b.outcomes[i].Reason = UnknownTool
+		o := &b.outcomes[i]
+		o.Call, o.Attempt = c, r.spent.corrections[c.Name]+1
+		e, ok := l.find(c.Name)
+		switch {
+		case !ok:
+			b.classify(o, unknownTool(c.Name, l))
+			o.Reason = UnknownTool
+		case r.spent.disabled[c.Name]:
+			b.classify(o, &FailedError{Code: OverBudget, Message: "tool " + c.Name + " is not available any more in this run: its corrections are used up"})
+			b.entries[i] = e
+		default:
+			b.entries[i], b.ordinals[i] = e, r.ordinal(&c)
 		}
 	}
 	return b
 }
 
-// run runs the groups between barriers one after the other. A pending barrier
-// holds what follows it; after a fatal outcome nothing more starts.
-func (b *batch) run(ctx context.Context) {
-	held := false
-	for _, group := range barriers(b.tools) {
-		if held {
-			for _, i := range group {
-				if b.tools[i] != nil {
-					b.outcomes[i].Kind = Held
-				}
-			}
+// waiting is how many calls would run.
+func (b *batch) waiting() int {
+	n := 0
+	for i := range b.outcomes {
+		if b.outcomes[i].Kind == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func (b *batch) waitingFor(tool string) int {
+	n := 0
+	for i := range b.outcomes {
+		if b.outcomes[i].Kind == "" && b.outcomes[i].Name == tool {
+			n++
+		}
+	}
+	return n
+}
+
+// definition is that of a tool of the batch; nil: there is none.
+func (b *batch) definition(name string) *Definition {
+	for _, e := range b.entries {
+		if e != nil && e.def.Name == name {
+			return e.def
+		}
+	}
+	return nil
+}
+
+// check validates the arguments of calls that a person would be asked about: none
+// is asked about arguments that are wrong. For all others the tool's own check is
+// the same.
+func (b *batch) check(ctx context.Context) {
+	for i := range b.outcomes {
+		o, e := &b.outcomes[i], b.entries[i]
+		if o.Kind != "" || e.def.Approval == Never || b.decision(i) != nil {
 			continue
 		}
-		b.parallel(ctx, group)
-		first := group[0]
-		alone := b.tools[first] != nil && b.tools[first].Definition().Sequential
-		held = alone && b.outcomes[first].Kind == Pending
+		if err := b.validate(ctx, i, o.Args); err != nil {
+			b.classify(o, err)
+		}
 	}
 }
 
+// validate checks arguments without calling the tool.
+func (b *batch) validate(ctx context.Context, i int, args json.RawMessage) error {
+	v, ok := AsTool[Validator](b.entries[i].tool)
+	if !ok {
+		return nil
+	}
+	c := b.context(ctx, i)
+	defer c.end(context.Canceled)
+	return b.run.workers.await(c, job{ctx: c, args: args, do: func(ctx context.Context, args json.RawMessage) (*Result, error) {
+		return nil, v.Validate(ctx, args)
+	}}).err
+}
+
+// execute runs the groups between barriers one after the other. A pending barrier
+// holds what follows it; after a fatal outcome nothing more starts.
+func (b *batch) execute(ctx context.Context) {
+	if len(b.outcomes) == 1 {
+		b.one(ctx, 0)
+		return
+	}
+	held := false
+	for _, group := range b.groups() {
+		if held {
+			b.hold(group)
+			continue
+		}
+		b.parallel(ctx, group)
+		held = b.alone(group[0]) && b.outcomes[group[0]].Kind == Pending
+	}
+}
+
+func (b *batch) hold(group []int) {
+	for _, i := range group {
+		if b.outcomes[i].Kind == "" {
+			b.outcomes[i].Kind = Held
+		}
+	}
+}
+
+func (b *batch) alone(i int) bool { return b.entries[i] != nil && b.entries[i].def.Sequential }
+
+// groups splits a batch into those that run one after the other: a sequential
+// call is a group of its own.
+func (b *batch) groups() [][]int {
+	var groups [][]int
+	open := false
+	for i := range b.entries {
+		alone := b.alone(i)
+		if alone || !open {
+			groups = append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], i)
+		open = !alone
+	}
+	return slices.Clip(groups)
+}
+
 func (b *batch) parallel(ctx context.Context, group []int) {
-	if len(group) == 1 { // the common case: nothing to wait for
+	if len(group) == 1 { // nothing to wait for
 		b.one(ctx, group[0])
 		return
 	}
@@ -72,17 +189,31 @@ var errNotStarted = errors.New("not run: another call ended the run")
 func (b *batch) one(ctx context.Context, i int) {
 	o := &b.outcomes[i]
 	switch {
-	case b.tools[i] == nil:
+	case o.Kind != "":
 		return
-	case b.fatal.Load() && !b.options.errorsEndCall:
+	case b.fatal.Load() && !b.run.options.errorsEndCall:
 		fail(o, Canceled, errNotStarted)
 		return
 	case ctx.Err() != nil:
 		fail(o, Canceled, context.Cause(ctx))
 	default:
-		invoke(ctx, b.options, b.tools[i], o)
+		b.invoke(ctx, i)
 	}
 	if o.Kind == Fatal {
 		b.fatal.Store(true)
 	}
+}
+
+func (b *batch) decision(i int) *Decision {
+	if b.decided == nil {
+		return nil
+	}
+	return b.decided[i]
+}
+
+func (b *batch) setDecision(i int, d *Decision) {
+	if b.decided == nil {
+		b.decided = make([]*Decision, len(b.outcomes))
+	}
+	b.decided[i] = d
 }

@@ -25,13 +25,12 @@ func bound(tool string, r *Result, limit int) (*Result, error) {
 	if len(r.Blocks) > maxBlocks {
 		return nil, tooLarge(tool, len(r.Blocks), maxBlocks, "blocks")
 	}
-	size := len(r.Structured)
 	for i := range r.Blocks {
 		if n := len(r.Blocks[i].Data); n > maxMedia {
 			return nil, tooLarge(tool, n, maxMedia, "bytes of media")
 		}
-		size += len(r.Blocks[i].Text) + len(r.Blocks[i].URI) + len(r.Blocks[i].Name)
 	}
+	size := r.size()
 	if size <= limit {
 		return r, nil
 	}

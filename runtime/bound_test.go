@@ -15,7 +15,7 @@ func elements(n int) string {
 	return "[" + strings.Repeat(`"`+strings.Repeat("x", 1022)+`",`, n-1) + `"` + strings.Repeat("x", 1022) + `"]`
 }
 
-func TestBounds(t *testing.T) {
+func TestR6Bounds(t *testing.T) {
 	t.Parallel()
 	const limit = 64 << 10
 	for name, c := range map[string]struct {
@@ -93,7 +93,7 @@ func checkBounded(t *testing.T, r *runtime.Result, cut bool, limit int) {
 	}
 }
 
-func TestBoundKeepsAPrefix(t *testing.T) {
+func TestR6BoundKeepsAPrefix(t *testing.T) {
 	t.Parallel()
 	o := one(t, returning(&runtime.Result{Structured: json.RawMessage(`{"result":` + elements(1000) + `}`)}, nil))
 	var got struct{ Result []string }

@@ -26,7 +26,7 @@ type Definition struct {
 	Sequential bool          // runs alone in its batch: a barrier
 	Defer      bool          // need not be in the first list that a model gets: it can be found by search
 	Approval   Approval      // whether a person decides about a call; a [Run] holds such calls
-	Retries    int           // corrections in a row that a model has, before the run ends; 0: no limit, -1: none
+	Retries    int           // corrections in a row that a model has, before the run ends; 0: as the run says, -1: none
 	NoContext  bool          // the hook takes no context, so a deadline can only abandon it
 	Timeout    time.Duration // of one call; 0: the run's
 	MaxResult  int           // bytes of text and structured result; 0: the run's

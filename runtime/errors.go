@@ -101,6 +101,9 @@ const (
 	ToolFailed  FailureCode = "tool_failed" // the tool says so
 	TimedOut    FailureCode = "timeout"     // no result within the deadline
 	Unavailable FailureCode = "unavailable" // a system that the tool needs is down
+	OverBudget  FailureCode = "budget"      // it did not run: the run has no more of something
+	Denied      FailureCode = "denied"      // it did not run: a person said no
+	Expired     FailureCode = "expired"     // it did not run: nobody decided in time
 )
 
 // A PendingError says that the call did not run and waits for somebody.
@@ -120,8 +123,9 @@ type PendingKind string
 
 // The kinds of waiting.
 const (
-	PendingApproval PendingKind = "approval" // a person must approve it
-	PendingExternal PendingKind = "external" // the host brings the result
+	PendingApproval PendingKind = "approval"        // a person must approve it
+	PendingExternal PendingKind = "external"        // the host brings the result
+	PendingUnknown  PendingKind = "unknown_outcome" // it may have run before a crash: a person must find out
 )
 
 // A PanicError is a panic, or a call of runtime.Goexit, in a tool.

@@ -4,126 +4,95 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
-)
 
-// grace is how long a call may go on after its deadline or cancellation before
-// it is abandoned: the outcome is reported and a late result dropped.
-const grace = 5 * time.Second
+	"github.com/toolgen/toolgen/runtime/schema"
+)
 
 var errNilResult = errors.New("the tool returned neither a result nor an error")
 
-type reply struct {
-	result *Result
-	err    error
-}
-
-// CallInfo is what a tool can know about the call that it serves.
-type CallInfo struct {
-	ID   string // as the model or the adapter gave it
-	Tool string
-}
-
-type callKey struct{}
-
-// CallFrom returns the call that ctx belongs to, and false outside of one.
-func CallFrom(ctx context.Context) (CallInfo, bool) {
-	info, ok := ctx.Value(callKey{}).(CallInfo)
-	return info, ok
-}
-
-// invoke calls one tool and fills in its outcome. The tool has a goroutine of
-// its own, so that one which ignores its context, or ends its goroutine, hurts
-// nobody but itself.
-func invoke(parent context.Context, o options, t Tool, out *Outcome) {
-	def := t.Definition()
-	start := time.Now()
-	defer func() { out.Elapsed = time.Since(start) }()
-
-	timeout := o.timeout
-	if def.Timeout > 0 {
+// context makes the context of a call of the batch, its deadline from now.
+func (b *batch) context(parent context.Context, i int) *callContext {
+	c := b.describe(parent, i)
+	timeout := b.run.options.timeout
+	if def := b.entries[i].def; def.Timeout > 0 {
 		timeout = def.Timeout
 	}
-	ctx, cancel := context.WithTimeout(parent, timeout)
-	defer cancel()
-	if d, ok := ctx.Deadline(); ok {
-		timeout = d.Sub(start) // the parent's, if that is earlier
+	c.deadline = time.Now().Add(timeout)
+	if d, ok := parent.Deadline(); ok && d.Before(c.deadline) {
+		c.deadline = d
 	}
-	ctx = context.WithValue(ctx, callKey{}, CallInfo{ID: out.ID, Tool: out.Name})
+	return c
+}
 
-	var r reply
-	if t.Definition().Approval != Never {
-		r.err = guardedApproval(ctx, t, out.Call)
+// describe makes a context that knows the call and has no deadline of its own.
+func (b *batch) describe(parent context.Context, i int) *callContext {
+	o, e := &b.outcomes[i], b.entries[i]
+	c := &callContext{parent: parent, run: b.run, maskers: b.maskers, args: o.Args, ordinal: b.ordinals[i]}
+	c.info = CallInfo{ID: o.ID, Tool: o.Name, Attempt: o.Attempt, RunID: b.run.options.id, Step: b.step}
+	c.info.LastAttempt = !b.run.options.noBudgets && o.Attempt > b.run.retriesOf(o.Name, e.def)
+	if d := b.decision(i); d != nil {
+		c.info.Approved, c.info.Overridden = d.Verdict == Approve, d.Args != nil
 	}
-	if r.err == nil {
-		r = await(ctx, t, out.Call)
+	return c
+}
+
+// invoke takes one call to its outcome, in an order that no wrapper changes:
+// observers, approval, deadline and tool, mask, bound, observers.
+func (b *batch) invoke(ctx context.Context, i int) {
+	o, e := &b.outcomes[i], b.entries[i]
+	b.started[i] = true
+	start := time.Now()
+	if len(e.observers) > 0 {
+		ctx = beforeAll(b.describe(ctx, i), e.observers, o.Call) //nolint:contextcheck // it is derived from ctx
 	}
-	defer func() { // an error's own Is, As, Unwrap or Error may panic
+	b.answer(ctx, i)
+	o.Elapsed = time.Since(start)
+	if o.Kind == Pending {
+		b.started[i] = false // it costs nothing until it runs
+	}
+	for _, observer := range slices.Backward(e.observers) {
+		after(ctx, observer, *o)
+	}
+}
+
+// answer fills in the outcome of a call.
+func (b *batch) answer(parent context.Context, i int) {
+	o, e := &b.outcomes[i], b.entries[i]
+	defer func() { // an error's own Is, As, Unwrap or Error may panic, and a masker
 		if v := recover(); v != nil {
-			fail(out, Panicked, &PanicError{Value: v, Stack: debug.Stack()})
+			fail(o, Panicked, &PanicError{Value: v, Stack: debug.Stack()})
 		}
 	}()
+	if e.def.Approval != Never {
+		if err := b.approve(parent, i); err != nil {
+			b.classify(o, err)
+			return
+		}
+	}
+	begin := time.Now()
+	c := b.context(parent, i)
+	defer c.end(context.Canceled)
+	r := b.run.workers.await(c, job{ctx: c, tool: e.tool, args: o.Args})
 	switch {
 	case r.err != nil && errors.Is(parent.Err(), context.Canceled):
-		fail(out, Canceled, fmt.Errorf("%w (%w)", context.Cause(parent), r.err))
+		fail(o, Canceled, fmt.Errorf("%w (%w)", context.Cause(parent), r.err))
 	case r.err != nil:
-		classify(out, r.err)
-		if out.Kind == Fatal && out.Reason == ToolError && ctx.Err() != nil {
-			classify(out, timedOut(def, timeout, r.err)) // whatever a tool makes of the end of its context
+		b.classify(o, r.err)
+		if o.Kind == Fatal && o.Reason == ToolError && c.Err() != nil {
+			b.classify(o, timedOut(e.def, c.deadline.Sub(begin), r.err)) // whatever a tool makes of the end of its context
 		}
 	case r.result == nil:
-		fail(out, ToolError, errNilResult)
+		fail(o, ToolError, errNilResult)
 	default:
-		finish(out, def, o, r.result)
+		b.bring(i, r.result)
 	}
-}
-
-// guardedApproval is approve, come a panic in the tool's own code.
-func guardedApproval(ctx context.Context, t Tool, call Call) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{Value: v, Stack: debug.Stack()}
-		}
-	}()
-	return approve(ctx, t, call)
-}
-
-// await runs the call and waits for it, at the longest for the grace after the
-// end of its context.
-func await(ctx context.Context, t Tool, call Call) reply {
-	done := make(chan reply, 1) // buffered: an abandoned call must not block for ever
-	go guarded(ctx, t, call, done)
-	select {
-	case r := <-done:
-		return r
-	case <-ctx.Done():
-	}
-	abandon := time.NewTimer(grace)
-	defer abandon.Stop()
-	select {
-	case r := <-done:
-		return r
-	case <-abandon.C:
-		return reply{err: fmt.Errorf("abandoned: the tool did not return within %s of the end of its context: %w", grace, ctx.Err())}
-	}
-}
-
-// guarded calls the tool and sends exactly one reply, come a panic or Goexit.
-func guarded(ctx context.Context, t Tool, call Call, done chan<- reply) {
-	var r reply
-	returned := false
-	defer func() {
-		if !returned {
-			r = reply{err: &PanicError{Value: recover(), Stack: debug.Stack()}}
-		}
-		done <- r
-	}()
-	r.result, r.err = t.Call(ctx, call.Args)
-	returned = true
 }
 
 // seconds writes a timeout as people say it: 60s, 0.25s.
@@ -144,22 +113,41 @@ func timedOut(def *Definition, timeout time.Duration, cause error) error {
 	}
 }
 
-// finish bounds a result.
-func finish(out *Outcome, def *Definition, o options, r *Result) {
-	limit := o.maxResult
+// bring masks and bounds a result, which then is the call's outcome.
+func (b *batch) bring(i int, r *Result) {
+	o, def := &b.outcomes[i], b.entries[i].def
+	limit := b.run.options.maxResult
 	if def.MaxResult > 0 {
 		limit = def.MaxResult
 	}
-	bounded, err := bound(def.Name, r, limit)
+	masked, err := b.maskers.result(r)
 	if err != nil {
-		classify(out, err)
+		fail(o, ToolError, fmt.Errorf("the result can't be masked, and is withheld: %w", err))
 		return
 	}
-	out.Kind, out.Result = OK, bounded
+	bounded, err := bound(def.Name, masked, limit)
+	if err != nil {
+		b.classify(o, err)
+		return
+	}
+	if d := b.decision(i); d != nil && d.Args != nil {
+		bounded = withNote(bounded, "[a reviewer changed the arguments to "+clip(b.maskers.Mask(string(d.Args)), maxMessage)+"]")
+	}
+	o.Kind, o.Result = OK, bounded
+}
+
+// withNote ends a result with a line of text.
+func withNote(r *Result, note string) *Result {
+	c := *r
+	if len(r.Blocks) == 0 && r.Structured != nil {
+		c.Blocks = []Block{{Kind: Text, Text: string(compact(r.Structured))}}
+	}
+	c.Blocks = append(slices.Clip(c.Blocks), Block{Kind: Text, Text: note})
+	return &c
 }
 
 // classify fills in the outcome of a call that returned an error.
-func classify(out *Outcome, err error) {
+func (b *batch) classify(out *Outcome, err error) {
 	var (
 		retry   *RetryError
 		failed  *FailedError
@@ -169,9 +157,9 @@ func classify(out *Outcome, err error) {
 	out.Err = err
 	switch {
 	case errors.As(err, &retry) && retry != nil: // a nil pointer in an error says nothing
-		out.Kind, out.Reason, out.Message = Retry, retryReason(retry), clip(retry.Message, maxMessage)
+		out.Kind, out.Reason, out.Message = Retry, retryReason(retry), b.message(retry.Message)
 	case errors.As(err, &failed) && failed != nil:
-		out.Kind, out.Reason, out.Message = Failed, Reason(failed.Code), clip(failed.Message, maxMessage)
+		out.Kind, out.Reason, out.Message = Failed, Reason(failed.Code), b.message(failed.Message)
 		if failed.Code == "" {
 			out.Reason = Reason(ToolFailed)
 		}
@@ -183,6 +171,9 @@ func classify(out *Outcome, err error) {
 		fail(out, ToolError, err)
 	}
 }
+
+// message masks and bounds what a model reads of an error.
+func (b *batch) message(text string) string { return clip(b.maskers.Mask(text), maxMessage) }
 
 func retryReason(e *RetryError) Reason {
 	switch {
@@ -200,6 +191,14 @@ func retryReason(e *RetryError) Reason {
 func fail(out *Outcome, reason Reason, err error) {
 	ref := make([]byte, 4)
 	_, _ = rand.Read(ref) // never fails, says crypto/rand
-	out.Kind, out.Reason, out.Err = Fatal, reason, err
+	out.Kind, out.Reason, out.Err, out.Result = Fatal, reason, err, nil
 	out.Message = fmt.Sprintf("tool %s failed (ref %s)", out.Name, hex.EncodeToString(ref))
+}
+
+// compact is JSON without white space; as it is, where it is none.
+func compact(raw json.RawMessage) json.RawMessage {
+	if out, err := schema.Compact(raw); err == nil {
+		return out
+	}
+	return raw
 }

@@ -16,6 +16,9 @@ import (
 type Registry struct {
 	toolsets []Toolset
 	opened   lifecycle
+
+	mu       sync.Mutex
+	consumed []string // decisions that were used, the latest last
 }
 
 // NewRegistry makes a registry of toolsets, whose order is the order in which
@@ -103,21 +106,50 @@ func (r *Registry) Instructions(ctx context.Context) ([]Instruction, error) {
 
 // A listing is the tools of one step.
 type listing struct {
-	tools  []Tool
-	owners []Toolset      // of tools, by index
-	byName map[string]int // folded name to index
+	tools   []Tool
+	entries []entry        // of tools, by index
+	owners  []Toolset      // likewise
+	byName  map[string]int // folded name to index
+	maskers maskers
+	sources [][]Tool // what each toolset returned: the same again is the same listing
 
 	opening int // of the registry, in which it was made
 }
 
-// list asks every toolset for its tools and checks what they are called.
-func list(ctx context.Context, toolsets []Toolset) (*listing, error) {
-	l := &listing{}
-	for _, ts := range toolsets {
+// An entry is a tool with what a run needs to know of it, found once.
+type entry struct {
+	tool      Tool
+	def       *Definition
+	observers []Observer
+}
+
+// relist lists the tools of toolsets. Where all of them return what they did for
+// the last listing, that is returned.
+func relist(ctx context.Context, toolsets []Toolset, last *listing) (*listing, error) {
+	if last == nil || len(last.sources) != len(toolsets) {
+		return list(ctx, toolsets)
+	}
+	for i, ts := range toolsets {
 		tools, err := ts.Tools(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("toolset %s: %w", ownerName(ts), err)
 		}
+		if was := last.sources[i]; len(tools) != len(was) || len(was) > 0 && &tools[0] != &was[0] {
+			return list(ctx, toolsets)
+		}
+	}
+	return last, nil
+}
+
+// list asks every toolset for its tools and checks what they are called.
+func list(ctx context.Context, toolsets []Toolset) (*listing, error) {
+	l := &listing{sources: make([][]Tool, len(toolsets))}
+	for i, ts := range toolsets {
+		tools, err := ts.Tools(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("toolset %s: %w", ownerName(ts), err)
+		}
+		l.sources[i] = tools
 		if l.tools == nil {
 			l.grow(len(tools))
 		}
@@ -126,12 +158,18 @@ func list(ctx context.Context, toolsets []Toolset) (*listing, error) {
 				return nil, err
 			}
 		}
+		for inner := range walk(ts) {
+			if s, ok := inner.(Secrets); ok {
+				l.maskers = append(l.maskers, s)
+			}
+		}
 	}
 	return l, nil
 }
 
 func (l *listing) grow(n int) {
 	l.tools = make([]Tool, 0, n)
+	l.entries = make([]entry, 0, n)
 	l.owners = make([]Toolset, 0, n)
 	l.byName = make(map[string]int, n)
 }
@@ -144,8 +182,7 @@ func (l *listing) add(ts Toolset, t Tool) error {
 	if err := def.check(); err != nil {
 		return fmt.Errorf("toolset %s: %w", ownerName(ts), err)
 	}
-	folded := strings.ToLower(def.Name)
-	if i, taken := l.byName[folded]; taken {
+	if i, taken := l.byName[strings.ToLower(def.Name)]; taken {
 		return fmt.Errorf("tool %s of %s and tool %s of %s have the same name: use wrap.Prefix or wrap.Rename on one",
 			l.tools[i].Definition().Name, ownerName(l.owners[i]), def.Name, ownerName(ts))
 	}
@@ -156,19 +193,25 @@ func (l *listing) add(ts Toolset, t Tool) error {
 	if hashed != def {
 		t = described{Tool: t, definition: hashed}
 	}
-	l.byName[folded] = len(l.tools)
-	l.tools = append(l.tools, t)
-	l.owners = append(l.owners, ts)
+	l.put(ts, entry{t, t.Definition(), observersOf(t)})
 	return nil
 }
 
+// put adds a tool that was checked.
+func (l *listing) put(ts Toolset, e entry) {
+	l.byName[strings.ToLower(e.def.Name)] = len(l.tools)
+	l.tools = append(l.tools, e.tool)
+	l.entries = append(l.entries, e)
+	l.owners = append(l.owners, ts)
+}
+
 // find returns the tool with exactly that name.
-func (l *listing) find(name string) (Tool, bool) {
+func (l *listing) find(name string) (*entry, bool) {
 	i, ok := l.byName[strings.ToLower(name)]
-	if !ok || l.tools[i].Definition().Name != name {
+	if !ok || l.entries[i].def.Name != name {
 		return nil, false
 	}
-	return l.tools[i], true
+	return &l.entries[i], true
 }
 
 func (l *listing) names() []string {

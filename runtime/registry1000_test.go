@@ -62,7 +62,7 @@ func TestRegister1000(t *testing.T) {
 
 // BenchmarkCall is what a run adds to a call of a tool that does nothing.
 func BenchmarkCall(b *testing.B) {
-	run := start(b, set{answer("x")})
+	run := start(b, set{answer("x")}, runtime.MaxCalls(1<<40), runtime.MaxResults(1<<40))
 	if _, err := run.Step(b.Context()); err != nil {
 		b.Fatal(err)
 	}

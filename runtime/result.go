@@ -71,6 +71,15 @@ func (r *Result) mirrored() (text string, ok bool) {
 	return text, string(r.Structured) == string(mirror(text))
 }
 
+// size is how many bytes a result has of text and structured part.
+func (r *Result) size() int {
+	n := len(r.Structured)
+	for i := range r.Blocks {
+		n += len(r.Blocks[i].Text) + len(r.Blocks[i].URI) + len(r.Blocks[i].Name)
+	}
+	return n
+}
+
 // mirror is the structured part of a string result.
 func mirror(text string) json.RawMessage {
 	return append(schema.AppendString([]byte(`{"result":`), text), '}')

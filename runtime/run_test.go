@@ -58,6 +58,7 @@ func start(tb testing.TB, tools set, opts ...runtime.Option) *runtime.Run {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	tb.Cleanup(func() { _ = run.Close() }) // in a bubble of synctest no goroutine may be left
 	return run
 }
 
@@ -80,7 +81,7 @@ type badPrinter struct{}
 
 func (badPrinter) String() string { panic("again") }
 
-func TestOutcomes(t *testing.T) {
+func TestR7Outcomes(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("password is hunter2")
 	var nilRetry *runtime.RetryError
@@ -128,7 +129,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-func TestFatalEndsTheRun(t *testing.T) {
+func TestR10FatalEndsTheRun(t *testing.T) {
 	t.Parallel()
 	tools := set{returning(nil, errors.New("broken")), answer("fine")}
 	run := start(t, tools)
@@ -148,7 +149,7 @@ func TestFatalEndsTheRun(t *testing.T) {
 	}
 }
 
-func TestUnknownName(t *testing.T) {
+func TestR12UnknownName(t *testing.T) {
 	t.Parallel()
 	run := start(t, set{answer("refund"), answer("cancel")})
 	out, err := run.Call(t.Context(), runtime.Call{ID: "1", Name: "refnd"}, runtime.Call{ID: "2", Name: "Refund"})
@@ -164,7 +165,7 @@ func TestUnknownName(t *testing.T) {
 	}
 }
 
-func TestCallIDs(t *testing.T) {
+func TestR10CallIDs(t *testing.T) {
 	t.Parallel()
 	ran := false
 	run := start(t, set{newFake("x", func(context.Context, json.RawMessage) (*runtime.Result, error) {
@@ -185,7 +186,7 @@ func TestCallIDs(t *testing.T) {
 	}
 }
 
-func TestSequentialIsABarrier(t *testing.T) {
+func TestR10SequentialIsABarrier(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -230,7 +231,7 @@ func TestSequentialIsABarrier(t *testing.T) {
 	})
 }
 
-func TestPendingBarrierHolds(t *testing.T) {
+func TestR10PendingBarrierHolds(t *testing.T) {
 	t.Parallel()
 	barrier := newFake("s", func(context.Context, json.RawMessage) (*runtime.Result, error) {
 		return nil, &runtime.PendingError{Kind: runtime.PendingApproval, Reason: "destructive"}
@@ -246,7 +247,7 @@ func TestPendingBarrierHolds(t *testing.T) {
 	}
 }
 
-func TestDeadline(t *testing.T) {
+func TestR11Deadline(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		hints  runtime.Hints
@@ -286,7 +287,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-func TestCancelMidBatch(t *testing.T) {
+func TestR10CancelMidBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		wait := newFake("wait", func(ctx context.Context, _ json.RawMessage) (*runtime.Result, error) {
@@ -308,14 +309,18 @@ func TestCancelMidBatch(t *testing.T) {
 	})
 }
 
-func TestCallFrom(t *testing.T) {
+func TestR8CallFrom(t *testing.T) {
 	t.Parallel()
 	var got runtime.CallInfo
 	one(t, newFake("x", func(ctx context.Context, _ json.RawMessage) (*runtime.Result, error) {
 		got, _ = runtime.CallFrom(ctx)
 		return runtime.TextResult(""), nil
 	}))
-	if want := (runtime.CallInfo{ID: "1", Tool: "x"}); got != want {
+	if len(got.RunID) != 32 || len(got.IdempotencyKey) != 32 {
+		t.Errorf("run %q, key %q", got.RunID, got.IdempotencyKey)
+	}
+	got.RunID, got.IdempotencyKey = "", ""
+	if want := (runtime.CallInfo{ID: "1", Tool: "x", Attempt: 1, Step: 1}); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if _, ok := runtime.CallFrom(t.Context()); ok {
@@ -323,7 +328,7 @@ func TestCallFrom(t *testing.T) {
 	}
 }
 
-func TestClosedRun(t *testing.T) {
+func TestR4ClosedRun(t *testing.T) {
 	t.Parallel()
 	run := start(t, set{answer("x")})
 	if err := errors.Join(run.Close(), run.Close()); err != nil {

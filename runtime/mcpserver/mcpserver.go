@@ -156,7 +156,7 @@ func (s *Server) start(ctx context.Context) (*mcp.Server, error) {
 // newRun starts a run for calls of clients: the agent run is theirs, so an
 // error ends its call only.
 func (s *Server) newRun(ctx context.Context) (*runtime.Run, error) {
-	return s.registry.Start(ctx, runtime.ErrorsEndCall())
+	return s.registry.Start(ctx, runtime.ErrorsEndCall(), runtime.NoBudgets())
 }
 
 func (s *Server) instructions(ctx context.Context) (string, error) {
