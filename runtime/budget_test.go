@@ -260,15 +260,23 @@ func TestR9NothingSpent(t *testing.T) {
 	waits.def.Approval = runtime.Always
 	last := answer("last")
 	last.def.Sequential = true
-	broken := newFake("broken", func(context.Context, json.RawMessage) (*runtime.Result, error) { return nil, errors.New("broken") })
-	run := start(t, set{waits, last, broken, answer("x")}, runtime.MaxCalls(2))
+	began := make(chan struct{})
+	x := newFake("x", func(context.Context, json.RawMessage) (*runtime.Result, error) {
+		close(began)
+		return runtime.TextResult("x"), nil
+	})
+	broken := newFake("broken", func(context.Context, json.RawMessage) (*runtime.Result, error) {
+		<-began // else x might never start
+		return nil, errors.New("broken")
+	})
+	run := start(t, set{waits, last, broken, x}, runtime.MaxCalls(2))
 	if _, err := run.Call(t.Context(), calls("nobody", "x", "broken", "last")...); err != nil {
 		t.Fatal(err)
 	}
 	if got := run.Usage(); got.Calls != 0 {
 		t.Errorf("a batch of three in a run of two: %d were spent", got.Calls)
 	}
-	run = start(t, set{waits, last, broken, answer("x")}, runtime.MaxCalls(3))
+	run = start(t, set{waits, last, broken, x}, runtime.MaxCalls(3))
 	if _, err := run.Call(t.Context(), calls("nobody", "x", "broken", "last")...); err == nil {
 		t.Fatal("no error")
 	}
