@@ -15,6 +15,7 @@
 package gen
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -101,6 +102,7 @@ type Result struct {
 	dir        string
 	lockPath   string
 	surface    *lock.File
+	excluded   map[string]bool   // hooks that this build doesn't see
 	names      map[string]string // by file: the package that its folder must hold
 	packages   []*model.Package
 	registries []*model.Registry
@@ -143,11 +145,11 @@ func Generate(ctx context.Context, o Options) (*Result, error) {
 	if o.Strict {
 		diags.Strict()
 	}
-	surface, err := lock.Of(packages)
+	surface, err := lock.Of(packages, registries)
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Diagnostics: diags.Sorted(dir), Tools: tools(packages, surface), dir: dir, surface: surface, lockPath: lockPath}
+	result := &Result{Diagnostics: diags.Sorted(dir), Tools: tools(packages, surface), dir: dir, surface: surface, lockPath: lockPath, excluded: program.ExcludedHooks()}
 	if diags.HasErrors() {
 		return result, nil
 	}
@@ -305,9 +307,9 @@ func Apply(ctx context.Context, r *Result) ([]Change, error) {
 func Check(r *Result) ([]Change, error) {
 	files := make([]output.File, len(r.Files))
 	for i, f := range r.Files {
-		files[i] = output.File{Path: f.Path, Data: f.Data, Package: r.names[f.Path], Begins: emit.Header}
+		files[i] = output.File{Path: f.Path, Data: f.Data, Package: r.names[f.Path], Ours: hasHeader}
 		if f.Path == r.lockPath {
-			files[i].Begins, files[i].Last = lock.Begins, true
+			files[i].Ours, files[i].Last = lock.Is, true
 		}
 	}
 	changes, diags, err := output.Plan(files)
@@ -319,6 +321,8 @@ func Check(r *Result) ([]Change, error) {
 	}
 	return changes, nil
 }
+
+func hasHeader(data []byte) bool { return bytes.HasPrefix(data, []byte(emit.Header)) }
 
 // Diff returns what Apply would change as a unified diff.
 func Diff(r *Result) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,20 +18,39 @@ import (
 
 // placeLock decides where the lock goes: nowhere, if toolgen.yaml says so.
 func placeLock(program *load.Program, file *config.File, diags *diag.List) string {
-	name := lock.FileName
+	name, folder := lock.FileName, filepath.Dir(file.Path)
 	if file.Lock.IsSet() {
 		name = file.Lock.Value
+	} else if !within(program.ModuleDir, folder) { // a config from elsewhere
+		folder = program.ModuleDir
 	}
-	path := filepath.Join(filepath.Dir(file.Path), filepath.FromSlash(name))
-	switch rel, err := filepath.Rel(program.ModuleDir, path); {
+	path := filepath.Join(folder, filepath.FromSlash(name))
+	switch {
 	case name == "":
 		return ""
-	case err != nil || !filepath.IsLocal(rel) || filepath.IsAbs(name):
+	case filepath.IsAbs(name) || !within(program.ModuleDir, filepath.Dir(path)):
 		diags.Errorf(file.Lock.Pos, diag.OutsideModule, "write a path below it, relative to toolgen.yaml", "lock %s is outside of module %s", name, program.ModulePath)
 	case strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "/"):
 		diags.Errorf(file.Lock.Pos, diag.YAMLValue, "call it toolgen.lock", "lock %s can't be called that", name)
 	}
 	return path
+}
+
+// within reports whether a folder, whose end need not be there yet, is in a
+// module, symbolic links followed.
+func within(root, folder string) bool {
+	rest := ""
+	for {
+		if resolved, err := filepath.EvalSymlinks(folder); err == nil {
+			rel, err := filepath.Rel(root, filepath.Join(resolved, rest))
+			return err == nil && filepath.IsLocal(rel)
+		}
+		parent, last := filepath.Split(filepath.Clean(folder))
+		if parent == folder || last == "" {
+			return false
+		}
+		folder, rest = filepath.Clean(parent), filepath.Join(last, rest)
+	}
 }
 
 // lock adds the tool surface to the files. A run over a part of the module
@@ -46,7 +66,7 @@ func (r *Result) lock(program *load.Program) error {
 		}
 		return nil
 	}
-	if err := r.keepExcluded(program); err != nil {
+	if err := r.keepExcluded(); err != nil {
 		return err
 	}
 	if len(r.surface.Tools) == 0 {
@@ -68,11 +88,10 @@ func (r *Result) notef(code diag.Code, hint, format string, args ...any) {
 	r.Diagnostics = slices.Insert(r.Diagnostics, 0, Diagnostic{Severity: diag.Note, Code: code, Hint: hint, Message: fmt.Sprintf(format, args...)})
 }
 
-// keepExcluded keeps tools of the lock on disk whose directives this build
-// doesn't see.
-func (r *Result) keepExcluded(program *load.Program) error {
-	paths := program.ExcludedPackages()
-	if len(paths) == 0 {
+// keepExcluded keeps tools of the lock on disk whose methods this build doesn't
+// see.
+func (r *Result) keepExcluded() error {
+	if len(r.excluded) == 0 {
 		return nil
 	}
 	data, err := os.ReadFile(r.lockPath)
@@ -82,17 +101,22 @@ func (r *Result) keepExcluded(program *load.Program) error {
 	if err != nil {
 		return err
 	}
-	old, err := lock.Parse(data)
-	if err != nil {
-		return nil //nolint:nilerr // it is written anew
-	}
-	for name, t := range old.Tools {
-		_, seen := r.surface.Tools[name]
-		if !seen && slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(t.Hook, path+".") }) {
-			r.surface.Tools[name] = t
-		}
+	if old, err := lock.Parse(data); err == nil { // else it is written anew
+		r.surface = r.withExcluded(old)
 	}
 	return nil
+}
+
+// withExcluded returns the surface with tools of another one whose methods this
+// build doesn't see.
+func (r *Result) withExcluded(other *lock.File) *lock.File {
+	out := &lock.File{Tools: maps.Clone(r.surface.Tools), Version: r.surface.Version}
+	for name, t := range other.Tools {
+		if _, seen := out.Tools[name]; !seen && r.excluded[t.Hook] {
+			out.Tools[name] = t
+		}
+	}
+	return out
 }
 
 // A SurfaceChange is a difference between the tools of a run and those of a
@@ -125,7 +149,7 @@ func Compare(r *Result, against []byte) ([]SurfaceChange, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the lock to compare with: %w", err)
 	}
-	changes, err := lock.Compare(old, r.surface, lock.Places(r.packages, r.lockPath))
+	changes, err := lock.Compare(old, r.withExcluded(old), lock.Places(r.packages, r.lockPath))
 	for i := range changes {
 		if pos := &changes[i].Pos; pos.IsValid() {
 			pos.File = r.Rel(pos.File)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,17 +93,15 @@ func (c *command) kept(ctx context.Context, path string) ([]byte, error) {
 	if path == "" {
 		return nil, errors.New("toolgen.yaml turns the lock off: there is nothing to compare with")
 	}
-	against := c.against
-	if against != "" {
-		data, err := os.ReadFile(filepath.Join(c.options.Dir, against))
-		if filepath.IsAbs(against) {
-			data, err = os.ReadFile(against)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return data, err
-		}
+	file := c.against
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(c.options.Dir, file)
 	}
-	dir, name := filepath.Split(path)
+	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+		return os.ReadFile(file)
+	}
+	dir, name := existing(path)
+	against := c.against
 	if against == "" {
 		base, err := git(ctx, dir, "merge-base", "HEAD", "origin/HEAD")
 		if err != nil {
@@ -112,9 +109,9 @@ func (c *command) kept(ctx context.Context, path string) ([]byte, error) {
 		}
 		against = strings.TrimSpace(string(base))
 	}
-	commit, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", against+"^{commit}")
+	commit, err := git(ctx, dir, "rev-parse", "--verify", "--end-of-options", against+"^{commit}")
 	if err != nil {
-		return nil, fmt.Errorf("-against %s is neither a file nor a revision of this repository", against)
+		return nil, fmt.Errorf("-against %s is neither a file nor a revision of this repository (%w)", against, err)
 	}
 	data, err := git(ctx, dir, "show", strings.TrimSpace(string(commit))+":./"+name)
 	if err != nil {
@@ -123,14 +120,43 @@ func (c *command) kept(ctx context.Context, path string) ([]byte, error) {
 	return data, nil
 }
 
-// git runs git in a folder.
+// existing splits a path where its folders end that are there.
+func existing(path string) (dir, rest string) {
+	dir, rest = filepath.Split(path)
+	for {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() || dir == filepath.Dir(dir) {
+			return dir, filepath.ToSlash(rest)
+		}
+		dir = filepath.Clean(dir)
+		rest = filepath.Join(filepath.Base(dir), rest)
+		dir = filepath.Dir(dir)
+	}
+}
+
+// git runs git in a folder. What a hook of git's sets for its own repository is
+// not for this one.
 func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", args...) //nolint:gosec // revisions are given after --end-of-options
 	cmd.Dir = dir
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(repositoryVars, name)
+	})
 	out, err := cmd.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n")
-		return nil, fmt.Errorf("git %s: %s", args[0], said)
+		if said == "" {
+			said = "it found none"
+		}
+		return nil, fmt.Errorf("git %s: %s", args[0], strings.TrimPrefix(said, "fatal: "))
 	}
-	return out, err
+	if err != nil {
+		return nil, fmt.Errorf("git can't be run: %w", err)
+	}
+	return out, nil
+}
+
+// repositoryVars are what git's hooks run with.
+var repositoryVars = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE",
 }

@@ -2,6 +2,7 @@ package build
 
 import (
 	"cmp"
+	"go/constant"
 	"go/types"
 	"slices"
 	"strings"
@@ -219,16 +220,26 @@ func (t *toolBuilder) hostSays() (confined, pinned map[string]string) {
 			confined[pointer] = strings.Join(words, " ")
 		}
 		if s.pin != nil {
-			pinned[pointer] = s.pin.String()
+			pinned[pointer] = t.pinText(s.pin)
 		}
 	}
 	return confined, pinned
 }
 
-// String spells a pin: how and to what.
-func (p *pinWords) String() string {
+// pinText spells a pin: how and to what. A constant is its value, which may
+// change where its name doesn't.
+func (t *toolBuilder) pinText(p *pinWords) string {
 	switch {
 	case p.constant.IsSet():
+		reported := len(t.diags)
+		obj, _ := t.symbol(p.constant)
+		t.diags = t.diags[:reported] // pin has reported it
+		if c, ok := obj.(*types.Const); ok {
+			if c.Val().Kind() == constant.String {
+				return "value " + constant.StringVal(c.Val())
+			}
+			return "value " + c.Val().ExactString()
+		}
 		return "const " + p.constant.Value
 	case p.from.IsSet():
 		return "from " + p.from.Value

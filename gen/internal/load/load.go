@@ -415,16 +415,35 @@ func ModuleRoot(dir string) (string, error) {
 	return root, err
 }
 
-// ExcludedPackages returns the import paths of packages of which the build left
-// out files with directives.
-func (p *Program) ExcludedPackages() []string {
-	var out []string
+// ExcludedHooks returns the methods with directives in files that the build left
+// out, as package.Type.Method.
+func (p *Program) ExcludedHooks() map[string]bool {
+	out := make(map[string]bool)
 	for _, s := range p.stray {
-		if rel, err := filepath.Rel(p.ModuleDir, filepath.Dir(s.Path)); err == nil && !s.Test {
-			out = append(out, strings.TrimSuffix(p.ModulePath+"/"+filepath.ToSlash(rel), "/."))
+		rel, err := filepath.Rel(p.ModuleDir, filepath.Dir(s.Path))
+		if err != nil || s.Test {
+			continue
+		}
+		path := strings.TrimSuffix(p.ModulePath+"/"+filepath.ToSlash(rel), "/.")
+		for _, decl := range s.File.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if ok && fn.Recv != nil && fn.Doc != nil && slices.ContainsFunc(fn.Doc.List, directive.IsMarked) {
+				out[path+"."+receiverName(fn.Recv.List[0].Type)+"."+fn.Name.Name] = true
+			}
 		}
 	}
 	return out
+}
+
+func receiverName(expr ast.Expr) string {
+	expr = ast.Unparen(expr)
+	if star, ok := expr.(*ast.StarExpr); ok {
+		expr = ast.Unparen(star.X)
+	}
+	if id, ok := expr.(*ast.Ident); ok {
+		return id.Name
+	}
+	return ""
 }
 
 // Excluded reports whether the build left out files with directives.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/toolgen/toolgen/gen/internal/diag"
 )
@@ -44,24 +45,38 @@ func (c Change) String() string {
 	if c.Pos.IsValid() {
 		b.WriteString(c.Pos.String() + ": ")
 	}
-	fmt.Fprintf(&b, "%s: %s", c.Class, c.Tool)
+	fmt.Fprintf(&b, "%s: %s", c.Class, visible(c.Tool))
 	if c.Pointer != "" {
-		b.WriteString(" " + c.Pointer)
+		b.WriteString(" " + visible(c.Pointer))
 	}
-	b.WriteString(": " + c.What)
+	b.WriteString(": " + visible(c.What))
 	switch {
 	case c.Old != "" && c.New != "":
-		fmt.Fprintf(&b, ": %s -> %s", c.Old, c.New)
+		fmt.Fprintf(&b, ": %s -> %s", visible(c.Old), visible(c.New))
 	case c.Old+c.New != "":
-		b.WriteString(": " + c.Old + c.New)
+		b.WriteString(": " + visible(c.Old+c.New))
 	}
 	return b.String()
+}
+
+// visible replaces what a terminal or a log of CI would act on: a lock may have
+// been written by anybody.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
 }
 
 // Compare returns the changes from old to fresh, worst first, then by tool and
 // pointer. Where gives the position of a tool, or of what a pointer leads to.
 func Compare(old, fresh *File, where func(tool, pointer string) diag.Position) ([]Change, error) {
-	c := &comparison{where: where}
+	c := &comparison{where: where, serving: make(map[string]bool)}
+	for _, t := range fresh.Tools {
+		c.serving[t.Hook] = true
+	}
 	renamed := c.renames(old, fresh)
 	for _, name := range slices.Sorted(maps.Keys(old.Tools)) {
 		before := old.Tools[name]
@@ -98,6 +113,7 @@ func Compare(old, fresh *File, where func(tool, pointer string) diag.Position) (
 type comparison struct {
 	where   func(tool, pointer string) diag.Position
 	changes []Change
+	serving map[string]bool // hooks that serve a tool now
 
 	name       string
 	old, fresh Tool
@@ -129,22 +145,27 @@ func (c *comparison) renames(old, fresh *File) map[string]string {
 		}
 	}
 	out := make(map[string]string)
-	for name, t := range old.Tools {
-		if _, still := fresh.Tools[name]; !still && byHook[t.Hook] != "" {
-			out[name] = byHook[t.Hook]
+	for _, name := range slices.Sorted(maps.Keys(old.Tools)) {
+		hook := old.Tools[name].Hook
+		if _, still := fresh.Tools[name]; !still && byHook[hook] != "" {
+			out[name] = byHook[hook]
+			delete(byHook, hook)
 		}
 	}
 	return out
 }
 
 func (c *comparison) tool() error {
-	if c.old.SHA256 == c.fresh.SHA256 {
-		return nil
+	if c.old.Hook != c.fresh.Hook {
+		class := Wording // the method has moved, or has another name
+		if c.serving[c.old.Hook] {
+			class = Breaking // it serves another tool: this is another method
+		}
+		c.add(class, "", "its hook", c.old.Hook, c.fresh.Hook)
 	}
 	for _, prose := range []struct{ what, old, fresh string }{
 		{"its title", c.old.Title, c.fresh.Title},
 		{"its description", c.old.Description, c.fresh.Description},
-		{"its hook", c.old.Hook, c.fresh.Hook},
 	} {
 		if prose.old != prose.fresh {
 			c.add(Wording, "", prose.what+" changed", differing(prose.old, prose.fresh), differing(prose.fresh, prose.old))
@@ -193,6 +214,8 @@ func (c *comparison) hints() {
 		switch {
 		case h.name == "destructive" && says && now:
 			class = h.lost
+		case h.name == "destructive" && said && !before: // a promise less
+			class = Narrowing
 		case h.name != "destructive" && said && before == h.good:
 			class = h.lost
 		}
@@ -207,11 +230,12 @@ func hint(value, said bool) string {
 	return strconv.FormatBool(value)
 }
 
-// The bounds that hold where a tool sets none: those of toolgen.yaml.
+// The bounds that hold where a tool sets none: those of toolgen.yaml, and of a run.
 const (
-	defaultArgs   = 1 << 20
-	defaultResult = 64 << 10
-	defaultItems  = 1000
+	defaultRetries = 3
+	defaultArgs    = 1 << 20
+	defaultResult  = 64 << 10
+	defaultItems   = 1000
 )
 
 func (c *comparison) limits() {
@@ -219,9 +243,7 @@ func (c *comparison) limits() {
 	c.bound("max_args_bytes", cmp.Or(o.MaxArgs, defaultArgs), cmp.Or(n.MaxArgs, defaultArgs))
 	c.bound("max_result_bytes", cmp.Or(o.MaxResult, defaultResult), cmp.Or(n.MaxResult, defaultResult))
 	c.bound("max_items", cmp.Or(o.MaxItems, defaultItems), cmp.Or(n.MaxItems, defaultItems))
-	if o.Retries != n.Retries {
-		c.add(tighter(o.Retries != -1 && (n.Retries == -1 || o.Retries == 0 || n.Retries != 0 && n.Retries < o.Retries)), "", "its retries", count(o.Retries), count(n.Retries))
-	}
+	c.bound("retries", corrections(o.Retries), corrections(n.Retries))
 	if o.Timeout != n.Timeout {
 		before, _ := time.ParseDuration(o.Timeout) // "" is none
 		now, _ := time.ParseDuration(n.Timeout)
@@ -229,15 +251,8 @@ func (c *comparison) limits() {
 	}
 }
 
-func count(retries int) string {
-	switch retries {
-	case 0:
-		return "the run's"
-	case -1:
-		return "0"
-	}
-	return strconv.Itoa(retries)
-}
+// corrections is how many a model has: -1 stands for none, 0 for the run's.
+func corrections(retries int) int { return max(cmp.Or(retries, defaultRetries), 0) }
 
 func (c *comparison) bound(name string, old, fresh int) {
 	if old != fresh {
@@ -264,7 +279,11 @@ func (c *comparison) policies() {
 	flag("it takes literals in strings", c.old.Coerce, c.fresh.Coerce, false)
 	flag("it takes no JSON in strings", c.old.NoRepair, c.fresh.NoRepair, true)
 	if c.old.Approve != c.fresh.Approve {
-		c.add(tighter(c.fresh.Approve != ""), "", "a person approves", cmp.Or(c.old.Approve, "never"), cmp.Or(c.fresh.Approve, "never"))
+		narrows := c.fresh.Approve == "always" || c.fresh.Approve != "" && c.old.Approve != "always"
+		c.add(tighter(narrows), "", "a person approves", cmp.Or(c.old.Approve, "never"), cmp.Or(c.fresh.Approve, "never"))
+	}
+	if c.old.Media != c.fresh.Media {
+		c.add(Breaking, resultPointer, "its media type", cmp.Or(c.old.Media, "none"), cmp.Or(c.fresh.Media, "none"))
 	}
 	for _, g := range without(c.fresh.Guards, c.old.Guards) {
 		c.add(Narrowing, "", "it has a guard", "", g)
@@ -272,17 +291,90 @@ func (c *comparison) policies() {
 	for _, g := range without(c.old.Guards, c.fresh.Guards) {
 		c.add(Widening, "", "it has no guard any more", g, "")
 	}
+	c.lists("it can be corrected after", c.old.Retry, c.fresh.Retry)
+	c.lists("a model sees", c.old.Failed, c.fresh.Failed)
+	for _, r := range without(c.old.Registries, c.fresh.Registries) {
+		c.add(Breaking, "", "it is removed from the registry", r, "")
+	}
+	for _, r := range without(c.fresh.Registries, c.old.Registries) {
+		c.add(Widening, "", "it joins the registry", "", r)
+	}
 	for _, pointer := range keys(c.old.Confined, c.fresh.Confined) {
 		if before, now := c.old.Confined[pointer], c.fresh.Confined[pointer]; before != now {
-			c.add(tighter(now != ""), pointer, "its confinement", cmp.Or(before, "none"), cmp.Or(now, "none"))
+			c.add(tighter(!looser(before, now)), pointer, "its confinement", cmp.Or(before, "none"), cmp.Or(now, "none"))
 		}
 	}
-	for _, pointer := range keys(c.old.Pins, c.fresh.Pins) {
-		before, now := c.old.Pins[pointer], c.fresh.Pins[pointer]
-		if before != now && before != "" && now != "" {
-			c.add(Narrowing, pointer, "it is pinned to something else", "", "")
+	for _, pointer := range keys(c.old.Forms, c.fresh.Forms) {
+		if before, now := c.old.Forms[pointer], c.fresh.Forms[pointer]; before != now {
+			c.form(pointer, before, now)
 		}
 	}
+	old, fresh := c.old.host(), c.fresh.host()
+	for _, pointer := range keys(old, fresh) {
+		if before, now := old[pointer], fresh[pointer]; before != now && before != "" && now != "" {
+			c.add(Narrowing, pointer, "the host sets it to something else", "", "")
+		}
+	}
+}
+
+// host is how the host sets arguments: a hash, or that it leaves them at zero.
+func (t *Tool) host() map[string]string {
+	out := maps.Clone(t.Pins)
+	if out == nil {
+		out = make(map[string]string)
+	}
+	for _, pointer := range t.Hidden {
+		out[pointer] = "hidden"
+	}
+	return out
+}
+
+// form reports another form of a string or value. Only an argument that is free
+// text now takes all that it took.
+func (c *comparison) form(pointer, before, now string) {
+	class := Breaking
+	if now == "" && !strings.HasPrefix(pointer, resultPointer) && before == "duration" {
+		class = Narrowing // text, but no duration any more
+	}
+	c.add(class, pointer, "its form", cmp.Or(before, "plain"), cmp.Or(now, "plain"))
+}
+
+// lists reports errors that a model may see, or may not any more.
+func (c *comparison) lists(what string, old, fresh []string) {
+	for _, e := range without(old, fresh) {
+		c.add(Narrowing, "", what+" an error less", e, "")
+	}
+	for _, e := range without(fresh, old) {
+		c.add(Widening, "", what+" an error more", "", e)
+	}
+}
+
+// looser reports whether a policy lets everything by that another did: there is
+// none, or only its list of values grew.
+func looser(before, now string) bool {
+	if now == "" {
+		return true
+	}
+	old, fresh := policyWords(before), policyWords(now)
+	for _, key := range keys(old, fresh) {
+		o, n := old[key], fresh[key]
+		switch {
+		case o == n || n == "" && o != "":
+		case key == "enum" && o != "" && len(without(strings.Split(o, ","), strings.Split(n, ","))) == 0:
+		default:
+			return false
+		}
+	}
+	return before != ""
+}
+
+func policyWords(policy string) map[string]string {
+	out := make(map[string]string)
+	for word := range strings.FieldsSeq(policy) {
+		key, value, _ := strings.Cut(word, "=")
+		out[key] = value
+	}
+	return out
 }
 
 func keys[V any](a, b map[string]V) []string {
@@ -303,7 +395,7 @@ func (c *comparison) schemas() error {
 	if err != nil {
 		return err
 	}
-	in := walk{comparison: c, oldRoot: oldIn, freshRoot: freshIn, seen: make(map[[2]string]bool)}
+	in := walk{comparison: c, oldRoot: oldIn, freshRoot: freshIn, seen: make(map[[2]uintptr]bool)}
 	in.schema("", oldIn, freshIn)
 	switch {
 	case len(c.old.Output) == 0 && len(c.fresh.Output) == 0:
@@ -319,7 +411,7 @@ func (c *comparison) schemas() error {
 	if err != nil {
 		return err
 	}
-	out := walk{comparison: c, out: true, oldRoot: oldOut, freshRoot: freshOut, seen: make(map[[2]string]bool)}
+	out := walk{comparison: c, out: true, oldRoot: oldOut, freshRoot: freshOut, seen: make(map[[2]uintptr]bool)}
 	out.schema(resultPointer, oldOut, freshOut)
 	return nil
 }

@@ -18,13 +18,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/toolgen/toolgen/runtime/schema"
 )
 
 // FileName is what the file is called where toolgen.yaml doesn't say.
 const FileName = "toolgen.lock"
 
-// Begins is how every lock begins: only such a file is ever replaced or deleted.
-const Begins = "{\n  \"tools\": {"
+// Is reports whether a file is a lock, come what formatting, line ends or marks of
+// a merge: only such a file is ever replaced or deleted. An empty one is.
+func Is(data []byte) bool {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return true
+	}
+	if _, err := Parse(data); err == nil {
+		return true
+	}
+	return bytes.Contains(data, []byte(`"tools": {`)) && bytes.Contains(data, []byte(`"sha256": "`)) && bytes.Contains(data, []byte(`"hook": "`))
+}
 
 // version of the format.
 const version = 1
@@ -43,16 +54,21 @@ type Tool struct {
 	Confined    map[string]string `json:"confined,omitempty"` // policies by pointer
 	Defer       bool              `json:"defer,omitempty"`
 	Description string            `json:"description,omitempty"`
+	Failed      []string          `json:"failed,omitempty"` // errors that a model sees
+	Forms       map[string]string `json:"forms,omitempty"`  // by pointer: strings and values with a form that no schema says
 	Guards      []string          `json:"guards,omitempty"`
 	Hidden      []string          `json:"hidden,omitempty"` // pointers of what the host leaves at zero
 	Hints       map[string]bool   `json:"hints,omitempty"`
 	Hook        string            `json:"hook"` // package.Type.Method
 	Input       json.RawMessage   `json:"input"`
 	Limits      Limits            `json:"limits,omitzero"`
+	Media       string            `json:"media,omitempty"` // of bytes in the result
 	NoRepair    bool              `json:"no_repair,omitempty"`
 	Omitted     []string          `json:"omitted,omitempty"` // what can't be sent and was left out
 	Output      json.RawMessage   `json:"output,omitempty"`
-	Pins        map[string]string `json:"pins,omitempty"` // by pointer: a hash of how it is pinned
+	Pins        map[string]string `json:"pins,omitempty"`       // by pointer: a hash of how it is pinned
+	Registries  []string          `json:"registries,omitempty"` // import paths of those that have it
+	Retry       []string          `json:"retry,omitempty"`      // errors that a model can correct
 	Sequential  bool              `json:"sequential,omitempty"`
 	SHA256      string            `json:"sha256"` // of all the rest
 	Title       string            `json:"title,omitempty"`
@@ -96,6 +112,11 @@ func Parse(data []byte) (*File, error) {
 	}
 	if f.Tools == nil {
 		return nil, errors.New("it has no tools")
+	}
+	for name := range f.Tools {
+		if !schema.ValidName(name) {
+			return nil, fmt.Errorf("%q is no name of a tool", name)
+		}
 	}
 	return &f, nil
 }

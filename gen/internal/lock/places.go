@@ -41,7 +41,8 @@ func (all codecs) place(t *model.Tool, pointer string) diag.Position {
 		}
 	}
 	at := t.Pos
-	for name := range strings.SplitSeq(strings.TrimPrefix(rest, "/"), "/") {
+	for part := range strings.SplitSeq(strings.TrimPrefix(rest, "/"), "/") {
+		name := pointerUnescape.Replace(part)
 		i := slices.IndexFunc(roots, func(f model.Field) bool { return f.Name == name })
 		if i < 0 {
 			break
@@ -53,6 +54,8 @@ func (all codecs) place(t *model.Tool, pointer string) diag.Position {
 	}
 	return at
 }
+
+var pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
 
 // resultFields are the properties of a result: those of its struct, or the
 // results by their names.
@@ -68,7 +71,8 @@ func (all codecs) resultFields(t *model.Tool) []model.Field {
 	return out
 }
 
-// fieldsWithin are the fields of a struct, or of that in a list or map.
+// fieldsWithin are the fields of a struct, or of that in a list or map; of an
+// interface its implementations, whose value is the struct.
 func (all codecs) fieldsWithin(t model.Type, side int) []model.Field {
 	for range 100 { // deeper types are refused
 		switch c := all[t.Codec]; {
@@ -78,8 +82,14 @@ func (all codecs) fieldsWithin(t model.Type, side int) []model.Field {
 			return nil
 		case c.Elems[side] != nil:
 			t = *c.Elems[side]
+		case c.Kind == model.Union:
+			var out []model.Field
+			for _, v := range c.Variants[side] {
+				out = append(out, model.Field{Name: v.Name, Type: v.Type})
+			}
+			return append(out, model.Field{Name: "value"})
 		default:
-			return fields(c, side)
+			return slices.Concat(fields(c, side), []model.Field{{Name: "value", Type: t}}) // of an implementation
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/big"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,31 +19,33 @@ type walk struct {
 
 	out                bool
 	oldRoot, freshRoot map[string]any
-	seen               map[[2]string]bool // pairs of references being compared: they may contain themselves
+	seen               map[[2]uintptr]bool // pairs of schemas being compared, or that were: they may contain themselves
+	wasRequired        bool                // the property at hand
 }
 
 // structure are the keywords that schema itself compares.
-var structure = []string{"$ref", "$defs", "properties", "required", "items", "additionalProperties"}
+var structure = []string{"$ref", "$defs", "properties", "required", "items", "additionalProperties", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"}
 
 func (w *walk) schema(pointer string, old, fresh map[string]any) {
-	pair := [2]string{ref(old), ref(fresh)}
-	if pair[0] != "" && pair[1] != "" {
-		if w.seen[pair] {
-			return
-		}
-		w.seen[pair] = true
-	}
-	old, fresh = resolve(w.oldRoot, old), resolve(w.freshRoot, fresh)
-	if retyped := old["type"] != fresh["type"]; retyped {
-		w.typ(pointer, old["type"], fresh["type"])
+	beside := keys(old, fresh)
+	old, oldIs := resolve(w.oldRoot, old)
+	fresh, freshIs := resolve(w.freshRoot, fresh)
+	pair := [2]uintptr{oldIs, freshIs}
+	again := w.seen[pair]
+	w.seen[pair] = true
+	if !equal(old["type"], fresh["type"]) && !w.retyped(pointer, old, fresh) {
 		return // the rest follows from that
 	}
 	for _, k := range keys(old, fresh) {
-		if slices.Contains(structure, k) || reflect.DeepEqual(old[k], fresh[k]) {
+		if again && !slices.Contains(beside, k) || k == "type" || slices.Contains(structure, k) || equal(old[k], fresh[k]) {
 			continue
 		}
 		w.keyword(pointer, k, old[k], fresh[k])
 	}
+	if again { // what it refers to was compared; what stands beside the reference is its own
+		return
+	}
+	w.bounds(pointer, old, fresh)
 	w.properties(pointer, old, fresh)
 	w.below(pointer, old["items"], fresh["items"], "items")
 	w.below(pointer, old["additionalProperties"], fresh["additionalProperties"], "additionalProperties")
@@ -57,21 +58,85 @@ func (w *walk) keyword(pointer, keyword string, old, fresh any) {
 	case "title", "description", "examples", "$comment", "deprecated", "readOnly", "writeOnly":
 		before, now := plain(old), plain(fresh)
 		w.add(Wording, pointer, "its "+keyword+" changed", differing(before, now), differing(now, before))
-	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties":
+	case "minLength", "minItems", "minProperties":
 		w.constraint(pointer, keyword, old, fresh, old == nil || fresh != nil && less(old, fresh))
-	case "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties":
+	case "maxLength", "maxItems", "maxProperties":
 		w.constraint(pointer, keyword, old, fresh, old == nil || fresh != nil && less(fresh, old))
-	case "multipleOf", "pattern", "format", "uniqueItems", "propertyNames", "contentMediaType": // what can't be measured is tighter when it is there
+	case "multipleOf":
+		w.constraint(pointer, keyword, old, fresh, fresh != nil && !divides(fresh, old))
+	case "format":
+		if w.out && old != nil {
+			w.add(Breaking, pointer, "its format", orNone(old), orNone(fresh))
+			return
+		}
+		w.constraint(pointer, keyword, old, fresh, fresh != nil)
+	case "pattern", "uniqueItems", "propertyNames", "contentMediaType": // what can't be measured is tighter when it is there
 		w.constraint(pointer, keyword, old, fresh, fresh != nil)
 	case "default": // a call that leaves it out means something else with another
-		w.constraint(pointer, keyword, old, fresh, old != nil)
+		w.constraint(pointer, keyword, old, fresh, old != nil || !w.wasRequired)
 	case "enum":
 		w.enum(pointer, old, fresh)
-	case "anyOf":
+	case "anyOf", "oneOf":
 		w.variants(pointer, old, fresh)
 	default:
 		w.add(Breaking, pointer, "its "+keyword, orNone(old), orNone(fresh))
 	}
+}
+
+// bounds compares the least and the most that a number may be. For an integer
+// more than 0 is at least 1.
+func (w *walk) bounds(pointer string, old, fresh map[string]any) {
+	whole := old["type"] == "integer" && fresh["type"] == "integer"
+	o, n := lowest(old, whole), lowest(fresh, whole)
+	if c := o.compare(n); c != 0 {
+		w.constraint(pointer, "minimum", o.shown(), n.shown(), c < 0)
+	}
+	o, n = highest(old, whole), highest(fresh, whole)
+	if c := o.compare(n); c != 0 {
+		w.constraint(pointer, "maximum", o.shown(), n.shown(), c > 0)
+	}
+}
+
+// retyped compares types, and reports whether the rest is to be compared too: an
+// integer is a number.
+func (w *walk) retyped(pointer string, old, fresh map[string]any) bool {
+	from, to := old["type"], fresh["type"]
+	wide, narrow, free := to, from, fresh
+	if w.out {
+		wide, narrow, free = from, to, old
+	}
+	number := wide == "number" && narrow == "integer"
+	class := Breaking
+	if number || wide == nil && !constrains(free) {
+		class = Widening
+	}
+	w.add(class, pointer, "its type", typeName(old), typeName(fresh))
+	return number
+}
+
+// constrains reports whether a schema without a type says what is right by other
+// means.
+func constrains(s map[string]any) bool {
+	for k := range s {
+		switch k {
+		case "title", "description", "examples", "$comment", "deprecated", "readOnly", "writeOnly", "default", "$defs":
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+func typeName(s map[string]any) string {
+	if t := s["type"]; t != nil {
+		return plain(t)
+	}
+	for _, k := range []string{"anyOf", "oneOf", "enum"} {
+		if s[k] != nil {
+			return k + " " + text(s[k])
+		}
+	}
+	return "any"
 }
 
 func ref(s map[string]any) string {
@@ -79,18 +144,21 @@ func ref(s map[string]any) string {
 	return name
 }
 
-// resolve returns what a reference stands for, with what stands beside it.
-func resolve(root, s map[string]any) map[string]any {
+// resolve returns what a reference stands for, with what stands beside it, and
+// which schema that is.
+func resolve(root, s map[string]any) (merged map[string]any, is uintptr) {
+	is = reflect.ValueOf(s).Pointer()
 	for range 10 { // references to references
 		name, ok := strings.CutPrefix(ref(s), "#/$defs/")
 		if !ok {
-			return s
+			break
 		}
 		defs, _ := root["$defs"].(map[string]any)
 		target, ok := defs[name].(map[string]any)
 		if !ok {
-			return s
+			break
 		}
+		is = reflect.ValueOf(target).Pointer()
 		merged := maps.Clone(target)
 		for k, v := range s {
 			if k != "$ref" {
@@ -99,7 +167,7 @@ func resolve(root, s map[string]any) map[string]any {
 		}
 		s = merged
 	}
-	return s
+	return s, is
 }
 
 // class is that of a change which makes less be right, going in.
@@ -114,35 +182,12 @@ func (w *walk) constraint(pointer, keyword string, old, fresh any, tightens bool
 	w.add(w.class(tightens), pointer, "its "+keyword, orNone(old), orNone(fresh))
 }
 
-// typ compares types: an integer is a number.
-func (w *walk) typ(pointer string, old, fresh any) {
-	wide, narrow := fresh, old
-	if w.out {
-		wide, narrow = old, fresh
-	}
-	class := Breaking
-	if wide == nil || wide == "number" && narrow == "integer" {
-		class = Widening
-	}
-	w.add(class, pointer, "its type", typeName(old), typeName(fresh))
-}
-
-func typeName(t any) string {
-	if t == nil {
-		return "any"
-	}
-	return plain(t)
-}
-
 func (w *walk) enum(pointer string, old, fresh any) {
 	before, limited := old.([]any)
 	now, limits := fresh.([]any)
 	if !limited || !limits {
 		w.add(w.class(limits), pointer, "its enum", orNone(old), orNone(fresh))
 		return
-	}
-	has := func(list []any, v any) bool {
-		return slices.ContainsFunc(list, func(other any) bool { return reflect.DeepEqual(other, v) })
 	}
 	for _, v := range before {
 		if !has(now, v) {
@@ -156,12 +201,17 @@ func (w *walk) enum(pointer string, old, fresh any) {
 	}
 }
 
-// variants compares the alternatives of an interface, each with its name.
+func has(list []any, v any) bool {
+	return slices.ContainsFunc(list, func(other any) bool { return equal(other, v) })
+}
+
+// variants compares alternatives: those of an interface by their names, others by
+// what they are.
 func (w *walk) variants(pointer string, old, fresh any) {
 	before, known := named(old)
 	now, ok := named(fresh)
 	if !known || !ok {
-		w.add(Breaking, pointer, "its alternatives", orNone(old), orNone(fresh))
+		w.unnamed(pointer, old, fresh)
 		return
 	}
 	for _, name := range keys(before, now) {
@@ -169,13 +219,30 @@ func (w *walk) variants(pointer string, old, fresh any) {
 		n, is := now[name]
 		switch {
 		case was && is:
-			w.schema(pointer, o, n)
-		case was && w.out:
-			w.add(Widening, pointer, "an alternative is removed", name, "")
+			w.schema(pointer+"/"+escape(name), o, n)
 		case was:
-			w.add(Narrowing, pointer, "an alternative is removed", name, "")
+			w.add(w.class(true), pointer, "an alternative is removed", name, "")
 		default:
 			w.add(Widening, pointer, "an alternative is new", "", name)
+		}
+	}
+}
+
+func (w *walk) unnamed(pointer string, old, fresh any) {
+	before, was := old.([]any)
+	now, is := fresh.([]any)
+	if !was || !is {
+		w.add(Breaking, pointer, "its alternatives", orNone(old), orNone(fresh))
+		return
+	}
+	for _, v := range before {
+		if !has(now, v) {
+			w.add(Breaking, pointer, "an alternative is removed", text(v), "")
+		}
+	}
+	for _, v := range now {
+		if !has(before, v) {
+			w.add(Widening, pointer, "an alternative is new", "", text(v))
 		}
 	}
 }
@@ -201,13 +268,15 @@ func named(v any) (map[string]map[string]any, bool) {
 func (w *walk) properties(pointer string, old, fresh map[string]any) {
 	before, _ := old["properties"].(map[string]any)
 	now, _ := fresh["properties"].(map[string]any)
-	renamed := w.renamed(before, now)
+	renamed := w.renamed(pointer, before, now)
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		at := pointer + "/" + name
+		at := pointer + "/" + escape(name)
+		w.wasRequired = demands(old, name)
 		switch to := renamed[name]; {
 		case to != "":
-			w.add(Breaking, pointer+"/"+to, "it is renamed", name, to)
-			w.nested(pointer+"/"+to, before[name], now[to])
+			at = pointer + "/" + escape(to)
+			w.add(Breaking, at, "it is renamed", name, to)
+			w.nested(at, before[name], now[to])
 		case now[name] == nil:
 			w.removed(at)
 		default:
@@ -216,15 +285,35 @@ func (w *walk) properties(pointer string, old, fresh map[string]any) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
+		at := pointer + "/" + escape(name)
 		if before[name] != nil || slices.Contains(slices.Collect(maps.Values(renamed)), name) {
 			continue
 		}
 		if !w.out && demands(fresh, name) {
-			w.add(Breaking, pointer+"/"+name, "it is new and must be sent", "", "")
+			w.add(Breaking, at, "it is new and must be sent", "", "")
 		} else {
-			w.add(Widening, pointer+"/"+name, "it is new", "", "")
+			w.add(Widening, at, "it is new", "", "")
 		}
 	}
+	for _, name := range requiredOnly(old, fresh, before, now) {
+		w.required(pointer+"/"+escape(name), demands(old, name), demands(fresh, name))
+	}
+}
+
+// requiredOnly lists names that are required and are no properties, which a
+// hand-written schema may have.
+func requiredOnly(old, fresh, before, now map[string]any) []string {
+	var out []string
+	for _, s := range []map[string]any{old, fresh} {
+		list, _ := s["required"].([]any)
+		for _, v := range list {
+			if name, ok := v.(string); ok && before[name] == nil && now[name] == nil {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // removed reports a property that isn't there any more.
@@ -263,11 +352,12 @@ func demands(s map[string]any, name string) bool {
 
 // renamed pairs properties that are gone with new ones which are the same but
 // for prose, where there is one candidate only.
-func (w *walk) renamed(before, now map[string]any) map[string]string {
+func (w *walk) renamed(pointer string, before, now map[string]any) map[string]string {
 	out := make(map[string]string)
 	taken := make(map[string]int)
+	host := w.fresh.host()
 	for name, old := range before {
-		if now[name] != nil {
+		if _, set := host[pointer+"/"+escape(name)]; now[name] != nil || set {
 			continue
 		}
 		var candidates []string
@@ -300,8 +390,11 @@ func bare(v any) any {
 func (w *walk) nested(pointer string, old, fresh any) {
 	o, was := old.(map[string]any)
 	n, is := fresh.(map[string]any)
-	if was && is {
+	switch {
+	case was && is:
 		w.schema(pointer, o, n)
+	case !equal(old, fresh):
+		w.add(Breaking, pointer, "its schema", orNone(old), orNone(fresh))
 	}
 }
 
@@ -312,18 +405,14 @@ func (w *walk) below(pointer string, old, fresh any, keyword string) {
 	switch {
 	case was && is:
 		w.nested(pointer, old, fresh)
-	case reflect.DeepEqual(old, fresh):
-	case !w.out && fresh == false, w.out && old != false:
+	case equal(old, fresh):
+	case w.out && old == nil: // more is known of it
+		w.add(Widening, pointer, "its "+keyword, orNone(old), orNone(fresh))
+	case w.out, fresh == false:
 		w.add(Breaking, pointer, "its "+keyword, orNone(old), orNone(fresh))
 	default:
-		w.add(w.class(old == nil), pointer, "its "+keyword, orNone(old), orNone(fresh))
+		w.add(tighter(old == nil), pointer, "its "+keyword, orNone(old), orNone(fresh))
 	}
-}
-
-func less(a, b any) bool {
-	x, okX := new(big.Float).SetString(plain(a))
-	y, okY := new(big.Float).SetString(plain(b))
-	return okX && okY && x.Cmp(y) < 0
 }
 
 func orNone(v any) string {

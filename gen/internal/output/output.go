@@ -22,11 +22,11 @@ import (
 
 // A File is a generated file.
 type File struct {
-	Path    string // absolute
-	Data    []byte // nil: the file is to be deleted
-	Package string // the package that its folder must hold; "": any
-	Begins  string // how one that toolgen wrote begins
-	Last    bool   // it goes into place after the others
+	Path    string                // absolute
+	Data    []byte                // nil: the file is to be deleted
+	Package string                // the package that its folder must hold; "": any
+	Ours    func(old []byte) bool // tells what toolgen wrote from what others did
+	Last    bool                  // it goes into place after the others
 }
 
 // A Change is a difference between what was generated and what is on disk.
@@ -70,7 +70,7 @@ func Plan(files []File) ([]Change, diag.List, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, fmt.Errorf("nothing was changed: %w", err)
 		}
-		if exists && !bytes.HasPrefix(old, []byte(f.Begins)) {
+		if exists && !f.Ours(old) {
 			diags.Errorf(diag.Position{File: f.Path, Line: 1, Column: 1}, diag.ForeignFile, "move it, or choose another output", "toolgen didn't write this file and won't replace it")
 			continue
 		}

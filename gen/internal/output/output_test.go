@@ -86,7 +86,7 @@ func TestModeIsKept(t *testing.T) {
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	changes, _, err := output.Plan([]output.File{{Path: path, Data: []byte(header + " new"), Begins: header}})
+	changes, _, err := output.Plan([]output.File{{Path: path, Data: []byte(header + " new"), Ours: func([]byte) bool { return true }}})
 	if err != nil || len(changes) != 1 {
 		t.Fatal(changes, err)
 	}
