@@ -44,6 +44,9 @@ func Candidates(ctx context.Context, o Options, paths ...string) (map[string][]C
 			}
 			return nil, fmt.Errorf("package %s can't be loaded: run go get %s", path, path)
 		}
+		if why := program.Unusable(pkg); why != "" {
+			return nil, fmt.Errorf("package %s: %s", path, why)
+		}
 		for _, c := range discover.Candidates(program, pkg) {
 			out[path] = append(out[path], Candidate{c.Package, c.Type, c.Interface, c.Method, doccomment.Parse(c.Doc, c.Method, nil).Summary()})
 		}

@@ -100,6 +100,7 @@ type Result struct {
 	Lock        []byte // the tool surface; nil with an error, without tools, and of a part of the module
 
 	dir        string
+	root       string // of the module
 	lockPath   string
 	surface    *lock.File
 	excluded   map[string]bool   // hooks that this build doesn't see
@@ -149,11 +150,11 @@ func Generate(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Diagnostics: diags.Sorted(dir), Tools: tools(packages, surface), dir: dir, surface: surface, lockPath: lockPath, excluded: program.ExcludedHooks()}
+	result := &Result{Diagnostics: diags.Sorted(dir), Tools: tools(packages, surface), dir: dir, root: program.ModuleDir, surface: surface, lockPath: lockPath, excluded: program.ExcludedHooks()}
 	if diags.HasErrors() {
 		return result, nil
 	}
-	o.tellf("writing %d tools", len(result.Tools))
+	o.tellf("making %d tools", len(result.Tools))
 	if err := result.emit(program, packages, registries); err != nil {
 		return nil, err
 	}
@@ -309,7 +310,7 @@ func Check(r *Result) ([]Change, error) {
 	for i, f := range r.Files {
 		files[i] = output.File{Path: f.Path, Data: f.Data, Package: r.names[f.Path], Ours: hasHeader}
 		if f.Path == r.lockPath {
-			files[i].Ours, files[i].Last = lock.Is, true
+			files[i].Ours, files[i].Last = r.isLock, true
 		}
 	}
 	changes, diags, err := output.Plan(files)
@@ -322,6 +323,12 @@ func Check(r *Result) ([]Change, error) {
 	return changes, nil
 }
 
+// isLock reports whether a file is a lock. One of its name that is no JSON is
+// what became of one.
+func (r *Result) isLock(data []byte) bool {
+	return lock.Is(data) || filepath.Base(r.lockPath) == lock.FileName && !json.Valid(data)
+}
+
 func hasHeader(data []byte) bool { return bytes.HasPrefix(data, []byte(emit.Header)) }
 
 // Diff returns what Apply would change as a unified diff.
@@ -330,7 +337,15 @@ func Diff(r *Result) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return output.Diff(changes, r.Rel), nil
+	return output.Diff(changes, r.fromRoot), nil
+}
+
+// fromRoot names a file relative to the module, as patches do.
+func (r *Result) fromRoot(path string) string {
+	if rel, err := filepath.Rel(r.root, path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return path
 }
 
 // Rel names a file relative to where the run was.

@@ -137,6 +137,10 @@ const (
 // Classes lists the classes, worst first.
 var Classes = lock.Classes
 
+// NoLock is a lock without tools, to compare with where there was none: all tools
+// are new.
+var NoLock = []byte(`{"tools":{},"version":1}`)
+
 // LockPath returns where the lock is, absolute; "" where toolgen.yaml says that
 // there is none.
 func (r *Result) LockPath() string { return r.lockPath }
@@ -149,11 +153,26 @@ func Compare(r *Result, against []byte) ([]SurfaceChange, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the lock to compare with: %w", err)
 	}
-	changes, err := lock.Compare(old, r.withExcluded(old), lock.Places(r.packages, r.lockPath))
+	changes, err := lock.Compare(old, r.withExcluded(old), r.place)
 	for i := range changes {
 		if pos := &changes[i].Pos; pos.IsValid() {
 			pos.File = r.Rel(pos.File)
 		}
 	}
 	return changes, err
+}
+
+// place finds what a change is about. A tool that isn't there any more is at the
+// lock.
+func (r *Result) place(tool, pointer string) diag.Position {
+	for _, p := range r.packages {
+		for i := range p.Toolsets {
+			for j := range p.Toolsets[i].Tools {
+				if t := &p.Toolsets[i].Tools[j]; t.Name == tool {
+					return p.Place(t, pointer)
+				}
+			}
+		}
+	}
+	return diag.Position{File: r.lockPath}
 }

@@ -68,6 +68,9 @@ func (c *command) fatalClasses() ([]gen.Class, error) {
 		if !slices.Contains(gen.Classes, gen.Class(word)) {
 			return nil, usagef("-fail-on %s: the classes are breaking, narrowing, widening, wording", word)
 		}
+		if word == c.allow {
+			return nil, usagef("%s can't be both allowed and a failure", word)
+		}
 		fatal = append(fatal, gen.Class(word))
 	}
 	return fatal, nil
@@ -93,10 +96,7 @@ func (c *command) kept(ctx context.Context, path string) ([]byte, error) {
 	if path == "" {
 		return nil, errors.New("toolgen.yaml turns the lock off: there is nothing to compare with")
 	}
-	file := c.against
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(c.options.Dir, file)
-	}
+	file := c.within(c.against)
 	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
 		return os.ReadFile(file)
 	}
@@ -114,8 +114,10 @@ func (c *command) kept(ctx context.Context, path string) ([]byte, error) {
 		return nil, fmt.Errorf("-against %s is neither a file nor a revision of this repository (%w)", against, err)
 	}
 	data, err := git(ctx, dir, "show", strings.TrimSpace(string(commit))+":./"+name)
-	if err != nil {
-		return nil, fmt.Errorf("there is no %s at %s: run toolgen there and commit it", name, against)
+	if err != nil { // as in the change that brings the first tools
+		c.clear()
+		fmt.Fprintf(c.stderr, "toolgen: there is no %s at %s: all tools are new\n", name, against)
+		return gen.NoLock, nil //nolint:nilerr // see above
 	}
 	return data, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,22 +34,40 @@ func (c *command) initialize(ctx context.Context) (int, error) {
 	if err != nil {
 		return exitError, err
 	}
+	has, err := look(root)
+	if err != nil {
+		return exitError, err
+	}
 	files := []struct{ name, text string }{{"toolgen.yaml", templates.Config}}
-	if !hasGo(root) {
+	if !has.code {
 		files = append(files, struct{ name, text string }{"orders/orders.go", templates.Hooks})
 	}
 	for _, f := range files {
-		switch err := create(filepath.Join(root, f.name), f.text); {
+		path := filepath.Join(root, f.name)
+		shown, err := filepath.Rel(c.dir(), path)
+		if err != nil {
+			shown = path
+		}
+		switch err := create(path, f.text); {
 		case errors.Is(err, fs.ErrExist):
-			fmt.Fprintf(c.stdout, "%s is there already: left alone\n", f.name)
+			fmt.Fprintf(c.stdout, "%s is there already: left alone\n", shown)
 		case err != nil:
 			return exitError, err
 		default:
-			fmt.Fprintf(c.stdout, "create %s\n", f.name)
+			fmt.Fprintf(c.stdout, "create %s\n", shown)
 		}
 	}
-	fmt.Fprint(c.stdout, next(mod, len(files) > 1))
+	fmt.Fprint(c.stdout, next(mod, has, root != c.dir()))
 	return exitDone, nil
+}
+
+// dir is the folder of the run, absolute.
+func (c *command) dir() string {
+	dir, err := filepath.Abs(c.options.Dir)
+	if err != nil {
+		return c.options.Dir
+	}
+	return dir
 }
 
 // moduleRoot finds the module that a folder is in.
@@ -69,22 +88,29 @@ func moduleRoot(dir string) (root string, mod *modfile.File, err error) {
 	}
 }
 
-// hasGo reports whether a module has any Go of its own: then it needs no
-// example.
-func hasGo(root string) bool {
-	found := errors.New("found")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+// A module's contents, as far as init cares.
+type contents struct {
+	code, hooks, line bool // Go of its own, directives, the go:generate line
+}
+
+// look reads a module.
+func look(root string) (has contents, err error) {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "vendor"):
+		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "vendor" || d.Name() == "testdata"):
 			return filepath.SkipDir
-		case !d.IsDir() && strings.HasSuffix(path, ".go"):
-			return found
+		case d.IsDir() || !strings.HasSuffix(path, ".go"):
+			return nil
 		}
-		return nil
+		src, err := os.ReadFile(path) //nolint:gosec // it is only looked at
+		has.code = true
+		has.hooks = has.hooks || bytes.Contains(src, []byte("//toolgen:expose"))
+		has.line = has.line || bytes.Contains(src, []byte("//go:generate go tool toolgen"))
+		return err
 	})
-	return err != nil
+	return has, err
 }
 
 // create writes a file that isn't there yet.
@@ -101,7 +127,7 @@ func create(path, text string) error {
 }
 
 // next says what to do after the first files.
-func next(mod *modfile.File, example bool) string {
+func next(mod *modfile.File, has contents, below bool) string {
 	var b strings.Builder
 	b.WriteString("\nNext:\n")
 	isTool := false
@@ -111,10 +137,38 @@ func next(mod *modfile.File, example bool) string {
 	if !isTool {
 		fmt.Fprintf(&b, "  go get -tool %s@%s\n", modulePath, toolVersion())
 	}
-	if !example {
-		b.WriteString("  put //toolgen:expose into the doc comment of a method, and //go:generate go tool toolgen into one file\n")
+	if has.code && !has.hooks {
+		b.WriteString("  put //toolgen:expose into the doc comment of a method\n")
 	}
-	b.WriteString("  go generate ./... && go build ./...\n")
+	if has.code && !has.line {
+		b.WriteString("  put //go:generate go tool toolgen into one file of the module\n")
+	}
+	where := ""
+	if below {
+		where = ", at the module's root"
+	}
+	fmt.Fprintf(&b, "  go generate ./... && go mod tidy && go build ./...%s\n", where)
+	if has.code || mod.Module == nil {
+		return b.String()
+	}
+	path := mod.Module.Mod.Path
+	fmt.Fprintf(&b, `
+Then a program that serves the tools to any MCP client is:
+  import (
+  	"%s/internal/agenttools"
+  	"%s/orders"
+
+  	"github.com/toolgen/toolgen/runtime/mcpserver"
+  )
+
+  func main() {
+  	registry, err := agenttools.New(agenttools.Hooks{Desk: orders.NewDesk()})
+  	if err != nil {
+  		panic(err)
+  	}
+  	mcpserver.Main(registry, mcpserver.Options{Name: "orders", Version: "0.1.0"})
+  }
+`, path, path)
 	return b.String()
 }
 
@@ -144,13 +198,25 @@ func (c *command) candidates(ctx context.Context) (int, error) {
 		return exitError, err
 	}
 	list := found[c.pkg]
+	shown := c.pkg
+	if strings.HasPrefix(shown, ".") { // in toolgen.yaml it is from the module's root
+		root, _, err := moduleRoot(c.options.Dir)
+		if err != nil {
+			return exitError, err
+		}
+		rel, err := filepath.Rel(root, filepath.Join(c.dir(), filepath.FromSlash(shown)))
+		if err != nil {
+			return exitError, err
+		}
+		shown = "./" + filepath.ToSlash(rel)
+	}
 	if len(list) == 0 {
 		return exitError, fmt.Errorf("package %s has no method that could be a tool: one takes a context or returns an error, and has data", c.pkg)
 	}
 	page := struct {
 		Path, Output string
 		Types        []candidateType
-	}{Path: c.pkg}
+	}{Path: shown}
 	if !strings.HasPrefix(c.pkg, ".") {
 		page.Output = "./internal/" + list[0].Package + "tools"
 	}

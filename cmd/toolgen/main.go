@@ -330,6 +330,7 @@ type command struct {
 	output  string // file in the place of standard output
 	stdout  io.Writer
 	stderr  io.Writer
+	clear   func() // takes the line of progress away
 
 	against string // breaking
 	allow   string
@@ -340,20 +341,22 @@ type command struct {
 // A verb is one word of the command line, its function in a file of its own.
 type verb struct {
 	run   func(*command, context.Context) (int, error)
-	flags []string // besides those that all verbs share
-	words bool     // what follows are words, not patterns
+	flags string // that it takes
 }
 
+// The flags of verbs that run the generator.
+const generating = "C config tags strict format o q v "
+
 var verbs = map[string]verb{
-	"generate": {run: (*command).generate},
-	"check":    {run: (*command).check},
-	"diff":     {run: (*command).diff},
-	"breaking": {run: (*command).breaking, flags: []string{"against", "allow", "fail-on"}},
-	"list":     {run: (*command).list},
-	"lint":     {run: (*command).lint},
-	"init":     {run: (*command).initialize, flags: []string{"package"}},
-	"explain":  {run: (*command).explain, words: true},
-	"version":  {run: (*command).version},
+	"generate": {(*command).generate, generating},
+	"check":    {(*command).check, generating},
+	"diff":     {(*command).diff, generating},
+	"breaking": {(*command).breaking, generating + "against allow fail-on"},
+	"list":     {(*command).list, generating},
+	"lint":     {(*command).lint, generating},
+	"init":     {(*command).initialize, "C tags o package"},
+	"explain":  {(*command).explain, "C o"},
+	"version":  {(*command).version, "C o"},
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -366,17 +369,30 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if c.output != "" {
 		c.stdout = &held
 	}
-	stop := c.progress()
+	c.clear = c.progress()
 	code, err := verbs[word].run(c, ctx)
-	stop()
-	if c.output != "" && held.Len() > 0 && err == nil {
-		err = writeFile(filepath.Join(c.options.Dir, c.output), held.Bytes())
+	c.clear()
+	code = c.exit(code, err)
+	if c.output == "" || code == exitUsage || errors.Is(err, context.Canceled) {
+		return code
 	}
-	return c.exit(ctx, code, err)
+	if err := writeFile(c.within(c.output), held.Bytes()); err != nil {
+		fmt.Fprintln(c.stderr, "toolgen:", err)
+		return exitError
+	}
+	return code
+}
+
+// within is a path as seen from the folder of -C.
+func (c *command) within(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(c.options.Dir, path)
 }
 
 // exit prints an error of a verb and returns the exit code.
-func (c *command) exit(ctx context.Context, code int, err error) int {
+func (c *command) exit(code int, err error) int {
 	var inTheWay *gen.InTheWayError
 	var wrong *usageError
 	switch {
@@ -385,10 +401,13 @@ func (c *command) exit(ctx context.Context, code int, err error) int {
 	case errors.As(err, &inTheWay):
 		c.report(report{diagnostics: inTheWay.Diagnostics})
 		return exitError
-	case ctx.Err() != nil:
+	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(c.stderr, "toolgen: interrupted; nothing was written")
 		return exitError
 	case err != nil:
+		if c.format != "text" {
+			c.report(report{failure: err.Error()})
+		}
 		fmt.Fprintln(c.stderr, "toolgen:", err)
 		return exitError
 	}
@@ -430,6 +449,8 @@ func (c *command) parse(args []string) (word string, err error) {
 				return "", err
 			}
 			c.options.Patterns = flags.Args()
+		} else if first == "help" {
+			return "", flag.ErrHelp
 		} else if !strings.ContainsAny(first, "./") {
 			return "", fmt.Errorf("unknown verb %q; a folder is written ./%s", first, first)
 		}
@@ -440,16 +461,23 @@ func (c *command) parse(args []string) (word string, err error) {
 	if !slices.Contains([]string{"text", "json", "sarif"}, c.format) {
 		return "", fmt.Errorf("-format %s: write text, json or sarif", c.format)
 	}
+	if info, err := os.Stat(c.options.Dir); c.options.Dir != "" && (err != nil || !info.IsDir()) {
+		return "", fmt.Errorf("-C %s: there is no such folder", c.options.Dir)
+	}
+	if c.options.Config != "" {
+		c.options.Config = c.within(c.options.Config)
+	}
 	return word, misplaced(flags, word)
 }
 
-// misplaced refuses a flag that belongs to another verb.
+// misplaced refuses a flag that the verb doesn't take, and one without a value.
 func misplaced(flags *flag.FlagSet, word string) (err error) {
 	flags.Visit(func(f *flag.Flag) {
-		for name, v := range verbs {
-			if slices.Contains(v.flags, f.Name) && name != word {
-				err = fmt.Errorf("-%s belongs to %s", f.Name, name)
-			}
+		switch {
+		case !slices.Contains(strings.Fields(verbs[word].flags), f.Name):
+			err = fmt.Errorf("%s takes no -%s", word, f.Name)
+		case f.Value.String() == "":
+			err = fmt.Errorf("-%s has no value", f.Name)
 		}
 	})
 	return err
@@ -469,8 +497,15 @@ func usage(stderr io.Writer, err error) int {
 	}
 	fmt.Fprint(stderr, `usage: toolgen [flags] [verb] [patterns]
 
-The verbs are generate (the default), check, diff, breaking, list, lint, init,
-explain and version.
+  generate       write what changed (the default)
+  check          write nothing; exit 1 if something would change
+  diff           print what would change
+  breaking       compare the tools with those of a revision or lock
+  list           print the tools
+  lint           look at what models read
+  init           write the first files of a module
+  explain        print what a code or directive means
+  version        print the version
 
   -C dir         run as if started in dir
   -config file   use this toolgen.yaml
@@ -500,14 +535,25 @@ func (c *command) result(ctx context.Context) (*gen.Result, bool, error) {
 	return r, !slices.ContainsFunc(r.Diagnostics, func(d gen.Diagnostic) bool { return d.Severity == "error" }), nil
 }
 
-// writeFile replaces a file, whole or not at all.
+// writeFile replaces a file, whole or not at all, through symbolic links and with
+// the mode that it has. What is no file, such as a device, is written to.
 func writeFile(path string, data []byte) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return os.WriteFile(path, data, mode)
+		}
+		mode = info.Mode().Perm()
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".toolgen-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("-o %s: %w", path, errors.Unwrap(err))
 	}
 	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
+	if err = errors.Join(err, f.Chmod(mode), f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ const progressAfter = time.Second
 // The function that it returns takes the line away.
 func (c *command) progress() (stop func()) {
 	f, ok := c.stderr.(*os.File)
-	if !ok || c.quiet {
+	if !ok || c.quiet || os.Getenv("TERM") == "dumb" || os.Getenv("CI") != "" {
 		return func() {}
 	}
 	info, err := f.Stat()
@@ -65,8 +65,8 @@ func (p *progressLine) print() { fmt.Fprintf(p.w, "\r\x1b[Ktoolgen: %s", p.text)
 func (p *progressLine) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.shown {
+	if p.shown && !p.ended {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
-	p.ended = true
+	p.shown, p.ended = false, true
 }

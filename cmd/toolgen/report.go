@@ -15,6 +15,7 @@ type report struct {
 	tools       []gen.Tool
 	surface     []gen.SurfaceChange
 	advice      string // about the next version
+	failure     string // why the run came to nothing
 }
 
 // A changedFile is one that was written, or would be.
@@ -34,6 +35,7 @@ func changedFiles(r *gen.Result, changes []gen.Change) []changedFile {
 // report prints in the form that is asked for: as text, diagnostics go to
 // standard error and all else to standard output, where the others go whole.
 func (c *command) report(r report) {
+	c.clear()
 	r.diagnostics = c.shown(r.diagnostics)
 	var err error
 	switch c.format {
@@ -72,10 +74,11 @@ func (c *command) shown(diagnostics []gen.Diagnostic) []gen.Diagnostic {
 type jsonReport struct {
 	Version     int                 `json:"version"`
 	Diagnostics []jsonDiagnostic    `json:"diagnostics"`
-	Files       []changedFile       `json:"files,omitempty"`
+	Files       []changedFile       `json:"files"`
 	Tools       []gen.Tool          `json:"tools,omitempty"`
 	Changes     []gen.SurfaceChange `json:"changes,omitempty"`
-	Advice      string              `json:"advice,omitempty"`
+	Advice      string              `json:"advice,omitempty"` // of breaking, about the next version
+	Error       string              `json:"error,omitempty"`  // why the run came to nothing
 }
 
 type jsonDiagnostic struct {
@@ -99,7 +102,7 @@ type jsonRelated struct {
 }
 
 func (r *report) json(w io.Writer) error {
-	out := jsonReport{Version: 1, Diagnostics: make([]jsonDiagnostic, len(r.diagnostics)), Files: r.files, Tools: r.tools, Changes: r.surface, Advice: r.advice}
+	out := jsonReport{Version: 1, Diagnostics: make([]jsonDiagnostic, len(r.diagnostics)), Files: append([]changedFile{}, r.files...), Tools: r.tools, Changes: r.surface, Advice: r.advice, Error: r.failure}
 	for i, d := range r.diagnostics {
 		out.Diagnostics[i] = jsonDiagnostic{
 			Code: string(d.Code), Severity: string(d.Severity), File: d.Pos.File, Line: d.Pos.Line, Column: d.Pos.Column,

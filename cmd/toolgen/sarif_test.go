@@ -26,6 +26,8 @@ func TestSARIF(t *testing.T) {
 	warning := gen.Diagnostic{Pos: at(2, 22), Severity: "warning", Code: "TG310", Message: "it accepts <anything>", Hint: "name a type"}
 	for name, r := range map[string]report{
 		"nothing": {},
+		"failure": {failure: "no such file"},
+		"drift":   {files: []changedFile{{"a b#%.go", "update"}}},
 		"several": {diagnostics: []gen.Diagnostic{
 			{Pos: at(1, 1), Severity: "error", Code: "TG101", Message: "one"}, warning, {Severity: "note", Code: "TG801", Message: "nowhere"}, warning,
 		}},
@@ -45,11 +47,18 @@ func TestSARIF(t *testing.T) {
 		if err := parsed.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got, want := len(parsed.Runs[0].Results), len(r.diagnostics)+len(r.surface); got != want {
+		if got, want := len(parsed.Runs[0].Results), len(r.diagnostics)+len(r.surface)+len(r.files)+min(len(r.failure), 1); got != want {
 			t.Errorf("%s: %d results, want %d", name, got, want)
 		}
 	}
-	c := columns{dir: dir, lines: make(map[string][][]byte)}
+	c := newColumns(dir)
+	sub := newColumns(filepath.Join(dir, "svc"))
+	sub.root = c.dir // as with a .git there
+	for file, want := range map[string]string{"orders.go": "svc/orders.go", "../a b#%.go": "a%20b%23%25.go", "/elsewhere/x.yaml": "file:///elsewhere/x.yaml"} {
+		if got := sub.uri(file); got != want {
+			t.Errorf("%s has the URI %s, want %s", file, got, want)
+		}
+	}
 	for column, want := range map[int]int{1: 1, 4: 4, 8: 7, 21: 17, 22: 18, 99: 99} { // ö and ß are two bytes, the clef four bytes and two units
 		if got := c.column(at(2, column)); got != want {
 			t.Errorf("column %d is %d, want %d", column, got, want)

@@ -8,6 +8,9 @@ import (
 
 // version prints what the Go command recorded in the binary.
 func (c *command) version(context.Context) (int, error) {
+	if len(c.options.Patterns) > 0 {
+		return exitUsage, usagef("version takes no arguments")
+	}
 	version, revision := "(devel)", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = info.Main.Version

@@ -33,7 +33,11 @@ func (t *toolBuilder) prose() {
 		t.tool.Title = given
 	}
 	if t.tool.Description == "" {
-		t.diags.Warnf(t.hook.Pos, diag.NoDescription, "write a doc comment", "tool %s has no description", t.tool.Name)
+		hint := "write a doc comment"
+		if !t.hook.Receiver.Own {
+			hint = "write description: in toolgen.yaml"
+		}
+		t.diags.Warnf(t.hook.Pos, diag.NoDescription, hint, "tool %s has no description", t.tool.Name)
 	}
 	if t.doc.Deprecated != "" {
 		t.diags.Warnf(t.hook.Pos, diag.DeprecatedHook, "expose its successor", "tool %s: method %s is deprecated: %s", t.tool.Name, t.hook.Method.Name(), t.doc.Deprecated)

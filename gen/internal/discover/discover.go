@@ -172,6 +172,10 @@ func (f *finder) named(c *config.Package) {
 	if pkg == nil || pkg.Types == nil {
 		return // not of this run, or reported by load
 	}
+	if why := f.program.Unusable(pkg); why != "" && !pkg.Source {
+		f.diags.Errorf(c.Path.Pos, diag.NotLoaded, "expose a wrapper in a package of yours", "package %s: %s", pkg.Path, why)
+		return
+	}
 	if c.Output.Value == "" && !pkg.Source {
 		f.diags.Errorf(c.Path.Pos, diag.YAMLMissing, "add output: ./internal/"+pkg.Name+"tools", "package %s is not of this module: where its tools go is missing", pkg.Path)
 	}

@@ -5,6 +5,7 @@ package lint
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,17 +25,20 @@ const descriptionMax = 1024
 func Check(packages []*model.Package, settings *config.Lint) diag.List {
 	l := linter{settings: settings, byMethod: make(map[string]string)}
 	var tools []*model.Tool
+	var owners []*model.Package
 	for _, p := range packages {
 		for i := range p.Toolsets {
 			ts := &p.Toolsets[i]
 			for j := range ts.Tools {
-				tools = append(tools, &ts.Tools[j])
-				l.byMethod[ts.Tools[j].Method] = ts.Tools[j].Name
+				tools, owners = append(tools, &ts.Tools[j]), append(owners, p)
+				if method := ts.Tools[j].Method; strings.Contains(naming.Snake(method), "_") { // one word may be any
+					l.byMethod[method] = ts.Tools[j].Name
+				}
 			}
 		}
 	}
-	for _, t := range tools {
-		l.tool = t
+	for i, t := range tools {
+		l.pkg, l.tool, l.input = owners[i], t, descriptions(t.Input)
 		l.hints()
 		l.texts()
 		l.parameters()
@@ -46,14 +50,16 @@ func Check(packages []*model.Package, settings *config.Lint) diag.List {
 type linter struct {
 	settings *config.Lint
 	diags    diag.List
+	pkg      *model.Package
 	tool     *model.Tool
+	input    []described       // of the tool's arguments
 	byMethod map[string]string // names of tools by the Go names of their methods
 }
 
 // report adds a diagnostic of the tool at hand, unless it is accepted.
 func (l *linter) report(severity diag.Severity, pos diag.Position, code diag.Code, hint, message string) {
 	disabled := slices.ContainsFunc(l.settings.Disable, func(t config.Text) bool { return t.Value == string(code) })
-	if disabled || severity == diag.Warning && slices.Contains(l.tool.Allowed, string(code)) {
+	if disabled || slices.Contains(l.tool.Allowed, string(code)) {
 		return
 	}
 	l.diags = append(l.diags, diag.Diagnostic{Pos: pos, Severity: severity, Code: code, Hint: hint, Message: "tool " + l.tool.Name + ": " + message})
@@ -63,30 +69,48 @@ func (l *linter) warn(pos diag.Position, code diag.Code, hint, message string) {
 	l.report(diag.Warning, pos, code, hint, message)
 }
 
-// Verbs that a method's name begins with. Those that add something say so and
-// need no hint; what the others do to what is there, a hint must say.
+// Verbs that a method's name begins with, after a word for how. Those that add
+// something say so and need no hint; what the others do to what is there, a hint
+// must say.
 var (
 	changing = []string{
-		"cancel", "clear", "delete", "destroy", "drop", "edit", "merge", "modify", "move", "overwrite", "patch", "purge", "put", "remove", "rename", "replace",
-		"reset", "revoke", "set", "stop", "terminate", "truncate", "update", "upsert", "write",
+		"apply", "archive", "cancel", "clear", "close", "delete", "deploy", "destroy", "detach", "disable", "drop", "edit", "erase", "evict", "flush", "kill", "merge",
+		"modify", "move", "overwrite", "patch", "pay", "prune", "purge", "put", "refund", "remove", "rename", "replace", "reset", "revoke", "rollback", "set", "stop",
+		"terminate", "transfer", "truncate", "uninstall", "unset", "update", "upsert", "wipe", "write",
 	}
-	adding = []string{"add", "append", "copy", "create", "insert", "post", "publish", "save", "send", "start", "store", "submit", "upload"}
-	free   = []string{"command", "do", "eval", "exec", "execute", "raw", "run", "shell"}
+	adding  = []string{"add", "append", "copy", "create", "insert", "post", "publish", "save", "send", "start", "store", "submit", "upload"}
+	manners = []string{"batch", "bulk", "force", "hard", "mass", "must", "soft", "try"}
+	free    = []string{"eval", "evaluate", "exec", "execute", "raw", "run", "shell", "spawn", "system"}
+	freely  = []string{"", "bash", "cmd", "code", "command", "program", "query", "raw", "script", "shell", "sql", "statement"}
 )
 
-// hints compares the method's verb with what the host is told.
+// words are those of the method's name, from its verb on.
+func (l *linter) words() (verb, object string) {
+	words := strings.Split(naming.Snake(l.tool.Method), "_")
+	for len(words) > 1 && slices.Contains(manners, words[0]) {
+		words = words[1:]
+	}
+	if len(words) > 1 {
+		object = words[1]
+	}
+	return words[0], object
+}
+
+// hints compares the method's verb with what the host is told. A method that
+// takes no context and can't fail changes nothing: its verb is a noun.
 func (l *linter) hints() {
 	h := &l.tool.Hints
-	verb, _, _ := strings.Cut(naming.Snake(l.tool.Method), "_")
-	writes := slices.Contains(changing, verb)
+	verb, object := l.words()
+	fails := slices.ContainsFunc(l.tool.Results, func(r model.Result) bool { return r.Error })
+	writes := slices.Contains(changing, verb) && (l.tool.Context || fails)
 	readOnly := h.ReadOnly != nil && *h.ReadOnly
 	switch {
-	case readOnly && (writes || slices.Contains(adding, verb)):
+	case readOnly && (writes || slices.Contains(adding, verb) && (l.tool.Context || fails)):
 		l.warn(l.tool.Pos, diag.HintImplausible, "drop the hint, or allow "+string(diag.HintImplausible), "it is read-only, and its method is called "+l.tool.Method)
 	case writes && h.ReadOnly == nil && h.Destructive == nil && h.Idempotent == nil:
-		l.warn(l.tool.Pos, diag.HintMissing, "add the hint destructive, idempotent or readonly", "its method is called "+l.tool.Method+", and no hint says what it does")
+		l.warn(l.tool.Pos, diag.HintMissing, "add the hint destructive, idempotent or readonly, or allow "+string(diag.HintMissing), "its method is called "+l.tool.Method+", and no hint says what it does")
 	}
-	if slices.Contains(free, verb) && l.takesText() {
+	if slices.Contains(free, verb) && slices.Contains(freely, object) && l.takesText() {
 		l.warn(l.tool.Pos, diag.FreeCommand, "expose what is wanted by itself, confine the argument, or let a person approve it", "method "+l.tool.Method+" takes whatever a model writes")
 	}
 }
@@ -97,16 +121,21 @@ func (l *linter) takesText() bool {
 		return false
 	}
 	return slices.ContainsFunc(l.tool.Params, func(p model.Param) bool {
-		text := p.Type.Kind == model.String || p.Type.Kind == model.Any || p.Type.Kind == model.Raw || p.Type.Kind == model.Slice
-		return p.Offered() && text && l.tool.Confined["/"+p.Name] == ""
+		kind := p.Type.Kind
+		if kind == model.Pointer {
+			kind = p.Type.Elem.Kind
+		}
+		text := kind == model.String || kind == model.Any || kind == model.Raw || kind == model.Slice || kind == model.Struct
+		listed := slices.ContainsFunc(p.Rules, func(r model.Rule) bool { return strings.HasPrefix(r.Func, "One") })
+		return p.Offered() && text && !listed && l.tool.Confined["/"+p.Name] == ""
 	})
 }
 
 // Texts that are not for a model.
 var (
-	unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
-	secret     = regexp.MustCompile(`AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVATE KEY|\bgh[opsur]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bsk-[A-Za-z0-9_-]{20,}|\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.|[a-z]://[^\s/:@]+:[^\s/@]+@`)
+	unfinished = regexp.MustCompile(`(?i)\btodo[:(]|\b(TODO|FIXME|TBD)\b\s*[:(-]|(^|[.\n]\s+)(TODO|FIXME|TBD|XXX|HACK)\b`)
 	word       = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
+	address    = regexp.MustCompile(`[a-z]+://\S+`)
 )
 
 // texts looks at the prose of the tool and of all that its schemas describe.
@@ -116,41 +145,72 @@ func (l *linter) texts() {
 		limit = descriptionMax
 	}
 	if n := utf8.RuneCountInString(l.tool.Description); n > limit {
-		l.warn(l.tool.Pos, diag.DescriptionLong, "say what a caller needs; the rest goes below a heading # Internal",
+		hint := "say what a caller needs; the rest goes below a heading # Internal"
+		if !own(l.tool.Pos) {
+			hint = "give a shorter one in toolgen.yaml (description: …), or its first paragraph (defaults: {description: summary})"
+		}
+		l.warn(l.tool.Pos, diag.DescriptionLong, hint,
 			"the description has "+decimal(n)+" characters, more than "+decimal(limit))
 	}
-	names := l.goNames()
-	l.text(l.tool.Pos, "description", l.tool.Description, names)
-	for _, schema := range []struct{ what, text string }{{"input schema", l.tool.Input}, {"output schema", l.tool.Output}} {
-		for _, found := range descriptions(schema.text) {
-			l.text(l.place(found.pointer), schema.what+" at "+found.pointer, found.text, names)
+	var names map[string]string
+	if own(l.tool.Pos) { // who can't change the prose needn't hear of it
+		names = l.goNames(false)
+		l.text("", "description", l.tool.Description, l.goNames(true))
+	} else {
+		l.text("", "description", l.tool.Description, nil)
+	}
+	for _, found := range l.input {
+		l.text(found.pointer, "input schema at "+found.pointer, found.text, names)
+	}
+	for _, found := range descriptions(l.tool.Output) {
+		l.text(model.ResultPointer+found.pointer, "output schema at "+found.pointer, found.text, nil)
+	}
+	for _, all := range []struct{ what, text string }{{"title", l.tool.Title}, {"description", l.tool.Description}, {"input schema", l.tool.Input}, {"output schema", l.tool.Output}} {
+		if hasSecret(all.text) {
+			l.report(diag.Error, l.tool.Pos, diag.TextSecret, "remove it, and change the secret if it is one; or allow "+string(diag.TextSecret), "its "+all.what+" has what looks like a secret")
 		}
 	}
 }
 
-func (l *linter) text(pos diag.Position, what, text string, names map[string]string) {
+// own reports whether prose at a place is the user's: in Go, and not that of a
+// package that toolgen.yaml names.
+func own(pos diag.Position) bool { return strings.HasSuffix(pos.File, ".go") }
+
+// text looks at one text, which is of what a pointer leads to.
+func (l *linter) text(pointer, what, text string, names map[string]string) {
 	if m := unfinished.FindString(text); m != "" {
-		l.warn(pos, diag.TextUnfinished, "finish it, or move it below a heading # Internal", "its "+what+" says "+m)
+		pos, hint := l.place(pointer), "finish it, or move it below a heading # Internal"
+		if !own(pos) {
+			hint = "give another text in toolgen.yaml: description: …"
+		}
+		l.warn(pos, diag.TextUnfinished, hint, "its "+what+" says "+strings.Trim(m, ".:(- \n"))
 	}
-	if secret.MatchString(text) {
-		l.report(diag.Error, pos, diag.TextSecret, "remove it, and change the secret if it is one", "its "+what+" has what looks like a secret")
+	if len(names) == 0 {
+		return
 	}
-	for _, w := range word.FindAllString(text, -1) {
+	for _, w := range word.FindAllString(address.ReplaceAllString(text, ""), -1) {
 		if known := names[w]; known != "" {
-			l.warn(pos, diag.TextGoName, "write "+known, "its "+what+" says "+w+", which a model knows as "+known)
+			l.warn(l.place(pointer), diag.TextGoName, "write "+known, "its "+what+" says "+w+", which a model knows as "+known)
 			return
 		}
 	}
 }
 
+// place is where what a pointer leads to is; "" is the tool.
+func (l *linter) place(pointer string) diag.Position {
+	if pointer == "" {
+		return l.tool.Pos
+	}
+	return l.pkg.Place(l.tool, pointer)
+}
+
 // goNames are names of the Go code that a model has others for: of parameters,
 // and of methods that are tools.
-func (l *linter) goNames() map[string]string {
+func (l *linter) goNames(methods bool) map[string]string {
 	out := make(map[string]string)
-	for method, tool := range l.byMethod {
-		if strings.Contains(naming.Snake(method), "_") && method != l.tool.Method {
-			out[method] = tool
-		}
+	if methods {
+		maps.Copy(out, l.byMethod)
+		delete(out, l.tool.Method)
 	}
 	for i := range l.tool.Params {
 		p := &l.tool.Params[i]
@@ -160,17 +220,6 @@ func (l *linter) goNames() map[string]string {
 		}
 	}
 	return out
-}
-
-// place is the parameter that a pointer begins with, else the tool.
-func (l *linter) place(pointer string) diag.Position {
-	first, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
-	for i := range l.tool.Params {
-		if l.tool.Params[i].Name == first && l.tool.Params[i].Pos.IsValid() {
-			return l.tool.Params[i].Pos
-		}
-	}
-	return l.tool.Pos
 }
 
 // parameters reports arguments of which nothing is said.
@@ -183,7 +232,7 @@ func (l *linter) parameters() {
 		severity = diag.Error
 	}
 	described := make(map[string]bool)
-	for _, d := range descriptions(l.tool.Input) {
+	for _, d := range l.input {
 		described[d.pointer] = true
 	}
 	var places []diag.Position

@@ -51,7 +51,10 @@ func (l *linter) pairs(tools []*model.Tool) {
 func read(t *model.Tool) reading {
 	var name strings.Builder
 	for part := range strings.SplitSeq(strings.ToLower(t.Name), "_") {
-		name.WriteString(strings.TrimSuffix(part, "s"))
+		if singular := strings.TrimSuffix(part, "s"); len(singular) > 3 && !strings.HasSuffix(singular, "s") && !strings.HasSuffix(singular, "ia") {
+			part = singular
+		}
+		name.WriteString(part)
 	}
 	words := strings.FieldsFunc(strings.ToLower(t.Description), func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789_", r) })
 	slices.Sort(words)
@@ -61,6 +64,8 @@ func read(t *model.Tool) reading {
 // mixedUp says in which way two tools are alike; "": they aren't.
 func mixedUp(a, b *reading) string {
 	switch {
+	case a.tool.Name == b.tool.Name: // an error by itself
+		return ""
 	case a.name == b.name:
 		return "but for a plural it is called like"
 	case len(a.words) == 0 || len(b.words) == 0:

@@ -415,6 +415,27 @@ func ModuleRoot(dir string) (string, error) {
 	return root, err
 }
 
+// Unusable says why generated code can't use a package; "": it can.
+func (p *Program) Unusable(pkg *Package) string {
+	if i := strings.LastIndex(pkg.Path+"/", "/internal/"); i >= 0 || strings.HasPrefix(pkg.Path, "internal/") {
+		if parent := pkg.Path[:max(i, 0)]; parent == "" || p.ModulePath != parent && !strings.HasPrefix(p.ModulePath+"/", parent+"/") && !strings.HasPrefix(parent, p.ModulePath+"/") {
+			return "it is internal to " + or(parent, "Go's own packages") + ", and generated code can't import it"
+		}
+	}
+	if len(pkg.Errors) > 0 {
+		e := pkg.Errors[0]
+		return fmt.Sprintf("it doesn't compile: %s: %s", p.Position(e.Pos), e.Msg)
+	}
+	return ""
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
 // ExcludedHooks returns the methods with directives in files that the build left
 // out, as package.Type.Method.
 func (p *Program) ExcludedHooks() map[string]bool {

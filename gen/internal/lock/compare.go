@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/toolgen/toolgen/gen/internal/diag"
+	"github.com/toolgen/toolgen/gen/internal/model"
 )
 
 // A Class says what a change does to those who call the tools.
@@ -283,7 +284,7 @@ func (c *comparison) policies() {
 		c.add(tighter(narrows), "", "a person approves", cmp.Or(c.old.Approve, "never"), cmp.Or(c.fresh.Approve, "never"))
 	}
 	if c.old.Media != c.fresh.Media {
-		c.add(Breaking, resultPointer, "its media type", cmp.Or(c.old.Media, "none"), cmp.Or(c.fresh.Media, "none"))
+		c.add(Breaking, model.ResultPointer, "its media type", cmp.Or(c.old.Media, "none"), cmp.Or(c.fresh.Media, "none"))
 	}
 	for _, g := range without(c.fresh.Guards, c.old.Guards) {
 		c.add(Narrowing, "", "it has a guard", "", g)
@@ -333,7 +334,7 @@ func (t *Tool) host() map[string]string {
 // text now takes all that it took.
 func (c *comparison) form(pointer, before, now string) {
 	class := Breaking
-	if now == "" && !strings.HasPrefix(pointer, resultPointer) && before == "duration" {
+	if now == "" && !strings.HasPrefix(pointer, model.ResultPointer) && before == "duration" {
 		class = Narrowing // text, but no duration any more
 	}
 	c.add(class, pointer, "its form", cmp.Or(before, "plain"), cmp.Or(now, "plain"))
@@ -401,10 +402,10 @@ func (c *comparison) schemas() error {
 	case len(c.old.Output) == 0 && len(c.fresh.Output) == 0:
 		return nil
 	case len(c.old.Output) == 0:
-		c.add(Widening, resultPointer, "it has a schema now", "", "")
+		c.add(Widening, model.ResultPointer, "it has a schema now", "", "")
 		return nil
 	case len(c.fresh.Output) == 0:
-		c.add(Breaking, resultPointer, "it has no schema any more", "", "")
+		c.add(Breaking, model.ResultPointer, "it has no schema any more", "", "")
 		return nil
 	}
 	oldOut, freshOut, err := decodeBoth(c.old.Output, c.fresh.Output)
@@ -412,7 +413,7 @@ func (c *comparison) schemas() error {
 		return err
 	}
 	out := walk{comparison: c, out: true, oldRoot: oldOut, freshRoot: freshOut, seen: make(map[[2]uintptr]bool)}
-	out.schema(resultPointer, oldOut, freshOut)
+	out.schema(model.ResultPointer, oldOut, freshOut)
 	return nil
 }
 

@@ -160,7 +160,7 @@ func leftOut(t *model.Tool, all codecs) (hidden, omitted []string) {
 	}
 	all.eachOf(t, func(c *model.Codec, at string) {
 		side := model.Reading
-		if strings.HasPrefix(at, resultPointer) {
+		if strings.HasPrefix(at, model.ResultPointer) {
 			side = model.Writing
 		} else {
 			for _, name := range c.Hosts {
@@ -193,7 +193,7 @@ func (all codecs) eachOf(t *model.Tool, visit func(c *model.Codec, pointer strin
 	}
 	for i := range t.Results {
 		r := &t.Results[i]
-		at := resultPointer
+		at := model.ResultPointer
 		if r.Name != "" {
 			at += "/" + escape(r.Name)
 		}
@@ -239,17 +239,10 @@ func (w *typeWalk) walk(t *model.Type, at string, side int) {
 		w.visit(c, at)
 	}
 	w.walk(c.Elems[side], at, side)
-	for _, f := range fields(c, side) {
+	for _, f := range c.Fields(side) {
 		w.walk(&f.Type, at+"/"+escape(f.Name), side)
 	}
 	for _, v := range c.Variants[side] {
 		w.walk(&v.Type, at+"/"+escape(v.Name)+"/value", side)
 	}
-}
-
-func fields(c *model.Codec, side int) []model.Field {
-	if side == model.Reading {
-		return c.Read
-	}
-	return c.Write
 }

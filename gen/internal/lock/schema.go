@@ -9,9 +9,6 @@ import (
 	"strings"
 )
 
-// resultPointer begins pointers into the result.
-const resultPointer = "result"
-
 // walk compares two schemas, of arguments or, going out, of a result. What is
 // more in a result than was is no harm to who reads it; what is less is.
 type walk struct {

@@ -329,6 +329,14 @@ type Variant struct {
 	Type Type   `json:"type"`
 }
 
+// Fields are those of a struct as it is read or as it is written.
+func (c *Codec) Fields(side int) []Field {
+	if side == Reading {
+		return c.Read
+	}
+	return c.Write
+}
+
 // ReadFunc is the function of a codec that reads.
 func ReadFunc(codec string) string { return "read" + codec }
 
