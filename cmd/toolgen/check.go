@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/toolgen/toolgen/gen"
 )
@@ -24,6 +25,9 @@ func (c *command) check(ctx context.Context) (int, error) {
 	c.report(report{diagnostics: r.Diagnostics, files: changedFiles(r, changes), tools: r.Tools})
 	if len(changes) == 0 {
 		return exitDone, nil
+	}
+	if slices.ContainsFunc(changes, func(change gen.Change) bool { return change.LineEndsOnly() }) {
+		fmt.Fprintln(c.stderr, "toolgen: some differ in line ends only; write *_gen.go text eol=lf and toolgen.lock text eol=lf into .gitattributes")
 	}
 	fmt.Fprintln(c.stderr, "toolgen: generated files are out of date; run: go generate ./...")
 	return exitError, nil

@@ -38,6 +38,12 @@ type Change struct {
 	Mode fs.FileMode
 }
 
+// LineEndsOnly reports whether what is on disk differs in its line ends only, as
+// git makes them on some systems.
+func (c *Change) LineEndsOnly() bool {
+	return c.Kind == Update && bytes.Equal(bytes.ReplaceAll(c.Old, []byte("\r\n"), []byte("\n")), c.New)
+}
+
 // A Kind says what a change does.
 type Kind string
 
