@@ -40,6 +40,8 @@ var rules = []rule{
 	{"gen/internal/output", []string{"gen/internal/diag"}, "files are bytes"},
 	{"runtime/schema", []string{}, "it is the leaf that the generator and the runtime share"},
 	{"runtime", []string{"runtime/schema"}, "a program with generated tools links the standard library and this"},
+	{"runtime/wrap", []string{"runtime", "runtime/schema"}, "a wrapper knows toolsets, and none in particular"},
+	{"runtime/runtimetest", []string{"runtime", "runtime/schema"}, "it checks what a run needs, and shares no table with adapters"},
 	{"runtime/toolimpl", []string{"runtime", "runtime/schema"}, "generated code links nothing else"},
 	{"runtime/internal/fixture", []string{}, "a hook package needs nothing of ours"},
 	{"runtime/internal/fixture/fixturetools", []string{"runtime/internal/fixture", "runtime", "runtime/toolimpl"}, "generated code links its hooks and the runtime"},

@@ -92,7 +92,7 @@ func (b *batch) asks(ctx context.Context, i int) error {
 	}
 	reason, needed := "", true
 	if p, ok := AsTool[Policy](e.tool); ok && e.def.Approval == Ask {
-		c := b.context(ctx, i)
+		c := b.context(ctx, i, time.Now())
 		r := b.run.workers.await(c, job{ctx: c, args: o.Args, do: func(ctx context.Context, args json.RawMessage) (*Result, error) {
 			reason, needed = p.NeedsApproval(ctx, args)
 			return nil, nil //nolint:nilnil // the answer is in the variables

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A batch is the calls of one model response on their way: resolved, checked,
@@ -50,6 +51,9 @@ func (r *Run) newBatch(l *listing, calls []Call) *batch {
 		o.Call, o.Attempt = c, r.spent.corrections[c.Name]+1
 		e, ok := l.find(c.Name)
 		switch {
+		case !ok && l.waiting[c.Name] != "":
+			b.classify(o, Retryf("tool %s is not loaded: find it with %s first", c.Name, l.waiting[c.Name]))
+			o.Reason = NotLoaded
 		case !ok:
 			b.classify(o, unknownTool(c.Name, l))
 			o.Reason = UnknownTool
@@ -115,7 +119,7 @@ func (b *batch) validate(ctx context.Context, i int, args json.RawMessage) error
 	if !ok {
 		return nil
 	}
-	c := b.context(ctx, i)
+	c := b.context(ctx, i, time.Now())
 	defer c.end(context.Canceled)
 	return b.run.workers.await(c, job{ctx: c, args: args, do: func(ctx context.Context, args json.RawMessage) (*Result, error) {
 		return nil, v.Validate(ctx, args)

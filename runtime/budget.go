@@ -116,6 +116,9 @@ func (r *Run) refusal(b *batch) (words string, nothingLeft bool) {
 	case o.maxElapsed > 0 && time.Since(r.began) >= o.maxElapsed:
 		return fmt.Sprintf("this run has taken %s, the limit is %s", seconds(time.Since(r.began)), seconds(o.maxElapsed)), true
 	}
+	if len(o.maxCallsOf) == 0 {
+		return "", false
+	}
 	for _, tool := range slices.Sorted(maps.Keys(o.maxCallsOf)) {
 		if n, left := b.waitingFor(tool), o.maxCallsOf[tool]-l.byTool[tool]; n > left {
 			return fmt.Sprintf("%d calls of tool %s in this batch, %d left in this run", n, tool, left), false

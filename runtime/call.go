@@ -89,7 +89,18 @@ func CallFrom(ctx context.Context) (CallInfo, bool) {
 	}
 	info := c.info
 	info.IdempotencyKey = idempotencyKey(info.RunID, info.Tool, c.args, c.ordinal)
+	if name, ok := ctx.Value(nameKey{}).(string); ok {
+		info.Tool = name
+	}
 	return info, true
+}
+
+type nameKey struct{}
+
+// CallAs returns a context in which [CallFrom] has another name of the tool: that
+// by which a wrapper's inner tool knows itself.
+func CallAs(ctx context.Context, tool string) context.Context {
+	return context.WithValue(ctx, nameKey{}, tool)
 }
 
 func idempotencyKey(run, tool string, args json.RawMessage, ordinal int) string {

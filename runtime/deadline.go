@@ -38,8 +38,11 @@ func (c *callContext) Deadline() (time.Time, bool) {
 
 // Value implements [context.Context].
 func (c *callContext) Value(key any) any {
-	if key == (callKey{}) {
+	switch key {
+	case callKey{}:
 		return c
+	case runKey{}:
+		return c.run
 	}
 	return c.parent.Value(key)
 }

@@ -17,14 +17,14 @@ import (
 
 var errNilResult = errors.New("the tool returned neither a result nor an error")
 
-// context makes the context of a call of the batch, its deadline from now.
-func (b *batch) context(parent context.Context, i int) *callContext {
+// context makes the context of a call of the batch, with its deadline.
+func (b *batch) context(parent context.Context, i int, now time.Time) *callContext {
 	c := b.describe(parent, i)
 	timeout := b.run.options.timeout
 	if def := b.entries[i].def; def.Timeout > 0 {
 		timeout = def.Timeout
 	}
-	c.deadline = time.Now().Add(timeout)
+	c.deadline = now.Add(timeout)
 	if d, ok := parent.Deadline(); ok && d.Before(c.deadline) {
 		c.deadline = d
 	}
@@ -52,7 +52,7 @@ func (b *batch) invoke(ctx context.Context, i int) {
 	if len(e.observers) > 0 {
 		ctx = beforeAll(b.describe(ctx, i), e.observers, o.Call) //nolint:contextcheck // it is derived from ctx
 	}
-	b.answer(ctx, i)
+	b.answer(ctx, i, start)
 	o.Elapsed = time.Since(start)
 	if o.Kind == Pending {
 		b.started[i] = false // it costs nothing until it runs
@@ -63,7 +63,7 @@ func (b *batch) invoke(ctx context.Context, i int) {
 }
 
 // answer fills in the outcome of a call.
-func (b *batch) answer(parent context.Context, i int) {
+func (b *batch) answer(parent context.Context, i int, begin time.Time) {
 	o, e := &b.outcomes[i], b.entries[i]
 	defer func() { // an error's own Is, As, Unwrap or Error may panic, and a masker
 		if v := recover(); v != nil {
@@ -75,9 +75,9 @@ func (b *batch) answer(parent context.Context, i int) {
 			b.classify(o, err)
 			return
 		}
+		begin = time.Now() // a person has taken the time before
 	}
-	begin := time.Now()
-	c := b.context(parent, i)
+	c := b.context(parent, i, begin)
 	defer c.end(context.Canceled)
 	r := b.run.workers.await(c, job{ctx: c, tool: e.tool, args: o.Args})
 	switch {

@@ -20,11 +20,11 @@ const closeWithin = 10 * time.Second
 // those of a context: use a type of your own.
 func PerRun[T any](ctx context.Context, key any, open func(context.Context) (T, error)) (T, error) {
 	var none T
-	c, ok := ctx.Value(callKey{}).(*callContext)
+	run, ok := ctx.Value(runKey{}).(*Run)
 	if !ok {
 		return none, errors.New("state of a run outside of its calls: pass on the context that the tool was called with")
 	}
-	value, err := c.run.scoped.get(ctx, key, func(ctx context.Context) (any, error) { return open(ctx) })
+	value, err := run.scoped.get(ctx, key, func(ctx context.Context) (any, error) { return open(ctx) })
 	if err != nil {
 		return none, err
 	}
@@ -33,6 +33,14 @@ func PerRun[T any](ctx context.Context, key any, open func(context.Context) (T, 
 		return none, fmt.Errorf("the run's state under %v is a %T, not a %T", key, value, none)
 	}
 	return typed, nil
+}
+
+type runKey struct{}
+
+// RunScoped is a toolset whose Tools asks for [PerRun] state: its context then is
+// one of the run. It is looked for below wrappers.
+type RunScoped interface {
+	RunScoped()
 }
 
 // scope is what a run has opened.

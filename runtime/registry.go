@@ -16,6 +16,7 @@ import (
 type Registry struct {
 	toolsets []Toolset
 	opened   lifecycle
+	scoped   bool // a toolset asks for state of the run
 
 	mu       sync.Mutex
 	consumed []string // decisions that were used, the latest last
@@ -37,7 +38,10 @@ func NewRegistry(toolsets ...Toolset) (*Registry, error) {
 		if err := checkBelow(ts, ids); err != nil {
 			return nil, err
 		}
-		if _, opens := As[Opener](ts); !opens {
+		_, opens := As[Opener](ts)
+		_, scoped := As[RunScoped](ts)
+		r.scoped = r.scoped || scoped
+		if !opens && !scoped {
 			closed = append(closed, ts)
 		}
 	}
@@ -69,6 +73,17 @@ func checkBelow(ts Toolset, ids map[string]bool) error {
 func (r *Registry) Open(ctx context.Context) error {
 	_, err := r.opened.open(ctx, r.toolsets)
 	return err
+}
+
+// Open opens the [Opener]s of a toolset that is in no registry, inner ones first,
+// and returns what closes them again, in reverse. It is for wrappers that make
+// toolsets as a run goes on.
+func Open(ctx context.Context, ts Toolset) (closeAll func() error, err error) {
+	var l lifecycle
+	if _, err := l.open(ctx, []Toolset{ts}); err != nil {
+		return nil, err
+	}
+	return l.close, nil
 }
 
 // Close closes what Open opened, in reverse order. It may be called twice.
@@ -111,7 +126,8 @@ type listing struct {
 	owners  []Toolset      // likewise
 	byName  map[string]int // folded name to index
 	maskers maskers
-	sources [][]Tool // what each toolset returned: the same again is the same listing
+	waiting map[string]string // names of tools that are to be found first, and by which tool
+	sources [][]Tool          // what each toolset returned: the same again is the same listing
 
 	opening int // of the registry, in which it was made
 }
@@ -162,9 +178,21 @@ func list(ctx context.Context, toolsets []Toolset) (*listing, error) {
 			if s, ok := inner.(Secrets); ok {
 				l.maskers = append(l.maskers, s)
 			}
+			if u, ok := inner.(Unloading); ok {
+				l.keepBack(u.Unloaded(ctx))
+			}
 		}
 	}
 	return l, nil
+}
+
+func (l *listing) keepBack(names []string, search string) {
+	if l.waiting == nil {
+		l.waiting = make(map[string]string)
+	}
+	for _, name := range names {
+		l.waiting[name] = search
+	}
 }
 
 func (l *listing) grow(n int) {

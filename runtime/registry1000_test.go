@@ -60,6 +60,19 @@ func TestRegister1000(t *testing.T) {
 	}
 }
 
+// TestCallAllocations counts what a run adds to a call: F12 of the bars.
+func TestCallAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates: make test counts without it")
+	}
+	nothing := &runtime.Result{}
+	run := start(t, set{returning(nothing, nil)}, runtime.MaxCalls(1<<40))
+	ctx := t.Context()
+	if n := testing.AllocsPerRun(1000, func() { _, _ = run.Call(ctx, runtime.Call{ID: "1", Name: "x"}) }); n > 3 {
+		t.Errorf("a run adds %v allocations to a call, want at most 3", n)
+	}
+}
+
 // BenchmarkCall is what a run adds to a call of a tool that does nothing.
 func BenchmarkCall(b *testing.B) {
 	run := start(b, set{answer("x")}, runtime.MaxCalls(1<<40), runtime.MaxResults(1<<40))

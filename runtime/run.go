@@ -89,6 +89,9 @@ func (r *Run) step(ctx context.Context) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.registry.scoped {
+		ctx = context.WithValue(ctx, runKey{}, r)
+	}
 	l, err := relist(ctx, r.registry.toolsets, last)
 	if err != nil {
 		return nil, err
@@ -109,7 +112,7 @@ func (r *Run) step(ctx context.Context) (*listing, error) {
 func (r *Run) withoutDisabled(l *listing) *listing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := &listing{maskers: l.maskers}
+	out := &listing{maskers: l.maskers, waiting: l.waiting}
 	out.grow(len(l.tools))
 	for i, t := range l.tools {
 		if name := t.Definition().Name; !r.spent.disabled[name] {

@@ -160,7 +160,7 @@ func argsHash(args json.RawMessage) string {
 
 // interrupted keeps what waits of a batch.
 func (r *Run) interrupted(b *batch) {
-	if r.options.errorsEndCall {
+	if r.options.errorsEndCall || !b.anyPending() {
 		return
 	}
 	var w interruption
@@ -178,9 +178,16 @@ func (r *Run) interrupted(b *batch) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.waits = nil; len(w.pending) > 0 {
-		r.waits = &w
+	r.waits = &w
+}
+
+func (b *batch) anyPending() bool {
+	for i := range b.outcomes {
+		if b.outcomes[i].Kind == Pending {
+			return true
+		}
 	}
+	return false
 }
 
 // Resume goes on with a run that waited, after decisions about any of its calls.

@@ -91,6 +91,14 @@ type Identified interface {
 	ID() string
 }
 
+// Unloading is a toolset that keeps tools back until a model has found them: a call
+// of one is told so, where any other unknown name is not.
+type Unloading interface {
+	// Unloaded returns the names that are kept back, and how to find them: the name
+	// of a tool.
+	Unloaded(ctx context.Context) (names []string, search string)
+}
+
 // A ToolsetWrapper is a toolset made of others. [As] and the registry look
 // through it, so that no wrapper hides what is below it.
 type ToolsetWrapper interface {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	goruntime "runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -29,13 +30,15 @@ type worker struct {
 	jobs    chan job
 	replies chan reply  // buffered: an abandoned worker must not block for ever
 	timer   *time.Timer // of whoever waits for it
+	rested  bool        // it was idle when the sweeper came
 }
 
 // workers are those of a run that have nothing to do.
 type workers struct {
-	mu     sync.Mutex
-	idle   []*worker
-	closed bool
+	mu      sync.Mutex
+	idle    []*worker // the longest idle first
+	closed  bool
+	sweeper *time.Timer // ends those that are idle for long; nil: there are none
 }
 
 // idleFor is how long a worker waits for more to do.
@@ -49,9 +52,8 @@ func (p *workers) get() *worker {
 		p.idle = p.idle[:n-1]
 		return w
 	}
-	w := &worker{jobs: make(chan job, 1), replies: make(chan reply, 1), timer: time.NewTimer(time.Hour)}
-	w.timer.Stop()
-	go w.loop(p)
+	w := &worker{jobs: make(chan job, 1), replies: make(chan reply, 1)}
+	go w.loop()
 	return w
 }
 
@@ -63,20 +65,29 @@ func (p *workers) put(w *worker) {
 		close(w.jobs)
 		return
 	}
+	w.rested = false
 	p.idle = append(p.idle, w)
+	if p.sweeper == nil {
+		p.sweeper = time.AfterFunc(idleFor, p.sweep)
+	}
 }
 
-// remove takes an idle worker out, and reports whether it was one.
-func (p *workers) remove(w *worker) bool {
+// sweep ends workers that have been idle since it came last, and comes again while there are
+// others.
+func (p *workers) sweep() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, other := range p.idle {
-		if other == w {
-			p.idle = append(p.idle[:i], p.idle[i+1:]...)
-			return true
-		}
+	for len(p.idle) > 0 && p.idle[0].rested {
+		close(p.idle[0].jobs)
+		p.idle = p.idle[1:]
 	}
-	return false
+	for _, w := range p.idle {
+		w.rested = true
+	}
+	p.sweeper = nil
+	if len(p.idle) > 0 && !p.closed {
+		p.sweeper = time.AfterFunc(idleFor, p.sweep)
+	}
 }
 
 func (p *workers) close() {
@@ -87,24 +98,14 @@ func (p *workers) close() {
 		close(w.jobs)
 	}
 	p.idle = nil
+	if p.sweeper != nil {
+		p.sweeper.Stop()
+	}
 }
 
-func (w *worker) loop(p *workers) {
-	idle := time.NewTimer(idleFor)
-	defer idle.Stop()
-	for {
-		idle.Reset(idleFor)
-		select {
-		case j, more := <-w.jobs:
-			if !more {
-				return
-			}
-			w.work(j)
-		case <-idle.C:
-			if p.remove(w) {
-				return
-			}
-		}
+func (w *worker) loop() {
+	for j := range w.jobs {
+		w.work(j)
 	}
 }
 
@@ -136,16 +137,23 @@ const grace = 5 * time.Second
 func (p *workers) await(ctx *callContext, j job) reply {
 	w := p.get()
 	w.jobs <- j
-	w.timer.Reset(time.Until(ctx.deadline) + grace)
+	goruntime.Gosched() // to the worker: most tools are done before anything needs to wait
+	select {
+	case r := <-w.replies:
+		return p.replied(w, r)
+	default:
+	}
+	if w.timer == nil {
+		w.timer = time.NewTimer(time.Until(ctx.deadline) + grace)
+	} else {
+		w.timer.Reset(time.Until(ctx.deadline) + grace)
+	}
 	defer w.timer.Stop()
 	canceled := ctx.parent.Done()
 	for {
 		select {
 		case r := <-w.replies:
-			if !r.gone {
-				p.put(w)
-			}
-			return r
+			return p.replied(w, r)
 		case <-canceled:
 			canceled = nil
 			w.timer.Reset(grace)
@@ -155,4 +163,11 @@ func (p *workers) await(ctx *callContext, j job) reply {
 			return reply{err: fmt.Errorf("abandoned: the tool did not return within %s of the end of its context: %w", grace, ctx.Err())}
 		}
 	}
+}
+
+func (p *workers) replied(w *worker, r reply) reply {
+	if !r.gone {
+		p.put(w)
+	}
+	return r
 }
