@@ -56,6 +56,10 @@ bench: ## Print ratios and allocations.
 coverage: ## Make tools of every method of 14 client libraries, and print the shares.
 	cd gen/testdata/corpus && $(GO) vet ./... && $(GO) run .
 
+.PHONY: soak
+soak: ## Run what takes long: an agent killed until it is through, 200 times.
+	TOOLGEN_SOAK=200 $(GO) test -run 'Kill' -v ./runtime/wrap
+
 .PHONY: fuzz
 fuzz: ## Fuzz what reads untrusted bytes, FUZZTIME each.
 	$(GO) test -run '^$$' -fuzz '^FuzzMedium$$' -fuzztime $(FUZZTIME) ./runtime/toolimpl

@@ -28,6 +28,7 @@ type PendingCall struct {
 	Expires      time.Time       `json:"expires,omitzero"` // zero: never
 
 	Ordinal int `json:"ordinal,omitempty"` // among equal calls of the run
+	Again   int `json:"again,omitempty"`   // how often it was decided before that the call, which may have run, runs
 }
 
 // A Verdict is what was decided about a call that waits.
@@ -136,7 +137,11 @@ func (b *batch) approve(ctx context.Context, i int) error {
 	if err := matches(&d, &p, b.entries[i]); err != nil {
 		return err
 	}
-	return b.decide(ctx, i, &d)
+	err = b.decide(ctx, i, &d)
+	if err == nil {
+		err = b.remember(ctx, i, &d, &p)
+	}
+	return err
 }
 
 // decide applies a decision to a call: nil lets it run.

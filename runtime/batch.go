@@ -19,7 +19,9 @@ type batch struct {
 	ordinals []int     // among equal calls of the run
 	reserved []bool    // it counts in the budgets
 	started  []bool
-	before   []bool // it was done when the batch was interrupted
+	before   []bool            // it was done when the batch was interrupted
+	again    []bool            // a person has said that it is to run though it may have
+	asked    []json.RawMessage // the arguments that the model sent
 	decided  []*Decision
 	maskers  maskers
 	step     int
@@ -28,7 +30,8 @@ type batch struct {
 	single struct { // the room for one call, the common case
 		entries [1]*entry
 		ordinal [1]int
-		flags   [3]bool
+		flags   [4]bool
+		asked   [1]json.RawMessage
 	}
 }
 
@@ -36,19 +39,19 @@ type batch struct {
 func (r *Run) newBatch(l *listing, calls []Call) *batch {
 	b := &batch{run: r, outcomes: make([]Outcome, len(calls)), maskers: l.maskers}
 	if n := len(calls); n == 1 {
-		b.entries, b.ordinals = b.single.entries[:], b.single.ordinal[:]
-		b.reserved, b.started, b.before = b.single.flags[:1:1], b.single.flags[1:2:2], b.single.flags[2:]
+		b.entries, b.ordinals, b.asked = b.single.entries[:], b.single.ordinal[:], b.single.asked[:]
+		b.reserved, b.started, b.before, b.again = b.single.flags[:1:1], b.single.flags[1:2:2], b.single.flags[2:3:3], b.single.flags[3:]
 	} else {
-		flags := make([]bool, 3*n)
-		b.entries, b.ordinals = make([]*entry, n), make([]int, n)
-		b.reserved, b.started, b.before = flags[:n:n], flags[n:2*n:2*n], flags[2*n:]
+		flags := make([]bool, 4*n)
+		b.entries, b.ordinals, b.asked = make([]*entry, n), make([]int, n), make([]json.RawMessage, n)
+		b.reserved, b.started, b.before, b.again = flags[:n:n], flags[n:2*n:2*n], flags[2*n:3*n:3*n], flags[3*n:]
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b.step = r.steps
 	for i, c := range calls {
 		o := &b.outcomes[i]
-		o.Call, o.Attempt = c, r.spent.corrections[c.Name]+1
+		o.Call, o.Attempt, b.asked[i] = c, r.spent.corrections[c.Name]+1, c.Args
 		e, ok := l.find(c.Name)
 		switch {
 		case !ok && l.waiting[c.Name] != "":
@@ -61,7 +64,11 @@ func (r *Run) newBatch(l *listing, calls []Call) *batch {
 			b.classify(o, &FailedError{Code: OverBudget, Message: "tool " + c.Name + " is not available any more in this run: its corrections are used up"})
 			b.entries[i] = e
 		default:
-			b.entries[i], b.ordinals[i] = e, r.ordinal(&c)
+			b.entries[i] = e
+			if r.journal != nil {
+				c.Args = b.canonical(i) // equal calls are those that mean the same
+			}
+			b.ordinals[i] = r.ordinal(&c)
 		}
 	}
 	return b
@@ -98,13 +105,13 @@ func (b *batch) definition(name string) *Definition {
 	return nil
 }
 
-// check validates the arguments of calls that a person would be asked about: none
-// is asked about arguments that are wrong. For all others the tool's own check is
-// the same.
+// check validates the arguments of calls that a person would be asked about, or
+// that are journaled: none is asked about arguments that are wrong. For all others
+// the tool's own check is the same.
 func (b *batch) check(ctx context.Context) {
 	for i := range b.outcomes {
 		o, e := &b.outcomes[i], b.entries[i]
-		if o.Kind != "" || e.def.Approval == Never || b.decision(i) != nil {
+		if o.Kind != "" || e.def.Approval == Never && b.run.journal == nil || b.decision(i) != nil {
 			continue
 		}
 		if err := b.validate(ctx, i, o.Args); err != nil {

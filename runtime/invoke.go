@@ -34,7 +34,7 @@ func (b *batch) context(parent context.Context, i int, now time.Time) *callConte
 // describe makes a context that knows the call and has no deadline of its own.
 func (b *batch) describe(parent context.Context, i int) *callContext {
 	o, e := &b.outcomes[i], b.entries[i]
-	c := &callContext{parent: parent, run: b.run, maskers: b.maskers, args: o.Args, ordinal: b.ordinals[i]}
+	c := &callContext{parent: parent, run: b.run, maskers: b.maskers, args: b.asked[i], ordinal: b.ordinals[i]}
 	c.info = CallInfo{ID: o.ID, Tool: o.Name, Attempt: o.Attempt, RunID: b.run.options.id, Step: b.step}
 	c.info.LastAttempt = !b.run.options.noBudgets && o.Attempt > b.run.retriesOf(o.Name, e.def)
 	if d := b.decision(i); d != nil {
@@ -70,12 +70,30 @@ func (b *batch) answer(parent context.Context, i int, begin time.Time) {
 			fail(o, Panicked, &PanicError{Value: v, Stack: debug.Stack()})
 		}
 	}()
+	if b.run.journal != nil {
+		known, err := b.recall(parent, i)
+		if err != nil {
+			b.classify(o, err)
+		}
+		if known || err != nil {
+			return
+		}
+		defer func() {
+			if err := b.record(parent, i); err != nil {
+				fail(o, ToolError, err)
+			}
+		}()
+	}
 	if e.def.Approval != Never {
 		if err := b.approve(parent, i); err != nil {
 			b.classify(o, err)
 			return
 		}
 		begin = time.Now() // a person has taken the time before
+	}
+	if err := b.begin(parent, i); err != nil {
+		fail(o, ToolError, err)
+		return
 	}
 	c := b.context(parent, i, begin)
 	defer c.end(context.Canceled)

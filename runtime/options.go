@@ -42,6 +42,9 @@ type options struct {
 	approver   ApproveFunc
 	approveFor time.Duration
 	stateKey   []byte
+
+	journal     JournalStore
+	codeVersion string
 }
 
 func newOptions(opts []Option) (options, error) {
@@ -51,6 +54,9 @@ func newOptions(opts []Option) (options, error) {
 	}
 	for _, opt := range opts {
 		opt(&o)
+	}
+	if o.journal != nil && o.id == "" {
+		return o, errors.New("run: a journal needs the name of the run, by which it is found again")
 	}
 	if o.id == "" {
 		random := make([]byte, 16)

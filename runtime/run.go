@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
+	"hash/fnv"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +23,7 @@ type Run struct {
 	workers  workers
 	scoped   scope
 	batches  sync.WaitGroup
+	journal  *journal // nil: none is kept
 
 	mu       sync.Mutex
 	listed   *listing // of the latest step
@@ -36,15 +37,25 @@ type Run struct {
 }
 
 // Start begins a run. It opens nothing and lists nothing: the first Step does.
-func (r *Registry) Start(_ context.Context, opts ...Option) (*Run, error) {
+//
+// With a [Journal] it takes the run's lease.
+func (r *Registry) Start(ctx context.Context, opts ...Option) (*Run, error) {
 	o, err := newOptions(opts)
 	if err != nil {
 		return nil, err
 	}
-	return newRun(r, o), nil
+	return newRun(ctx, r, o)
 }
 
-func newRun(r *Registry, o options) *Run { return &Run{registry: r, options: o, began: time.Now()} }
+func newRun(ctx context.Context, r *Registry, o options) (*Run, error) {
+	run := &Run{registry: r, options: o, began: time.Now()}
+	if o.journal == nil {
+		return run, nil
+	}
+	var err error
+	run.journal, err = openJournal(ctx, &o, func(err error) { _ = run.end(err) })
+	return run, err
+}
 
 // ID returns the name of the run.
 func (r *Run) ID() string { return r.options.id }
@@ -64,6 +75,9 @@ func (r *Run) Close() error {
 		r.batches.Wait()
 		r.workers.close()
 		r.closeErr = r.scoped.close()
+		if r.journal != nil {
+			r.closeErr = errors.Join(r.closeErr, r.journal.close())
+		}
 	})
 	return r.closeErr
 }
@@ -191,21 +205,20 @@ func (r *Run) end(err error) error {
 	return err
 }
 
-var seed = maphash.MakeSeed()
-
-// ordinal is how often the same call was made before in the run. The mutex is
-// held.
+// ordinal is how often the same call was made before in the run. The mutex is held.
+// The hash is the same in every process, for a run that goes on in another one; calls
+// that share one by accident only count on.
 func (r *Run) ordinal(c *Call) int {
-	var h maphash.Hash
-	h.SetSeed(seed)
-	_, _ = h.WriteString(c.Name) // never fails
-	_ = h.WriteByte(0)
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(c.Name)) // never fails
+	_, _ = h.Write([]byte{0})
 	_, _ = h.Write(c.Args)
 	if r.ordinals == nil {
 		r.ordinals = make(map[uint64]int)
 	}
-	n := r.ordinals[h.Sum64()]
-	r.ordinals[h.Sum64()] = n + 1
+	key := h.Sum64()
+	n := r.ordinals[key]
+	r.ordinals[key] = n + 1
 	return n
 }
 

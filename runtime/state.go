@@ -34,18 +34,26 @@ type state struct {
 	Step        int            `json:"step"`
 	Order       []string       `json:"order"` // ids of the batch's calls
 	Pending     []PendingCall  `json:"pending"`
-	Held        []Call         `json:"held"`
+	Held        []heldCall     `json:"held"`
 	Done        []Outcome      `json:"done"`
 	Usage       Usage          `json:"usage"`
 	Corrections map[string]int `json:"corrections,omitempty"`
 	Disabled    []string       `json:"disabled,omitempty"`
+	Ordinals    map[uint64]int `json:"ordinals,omitempty"` // of equal calls, by hash
 	MAC         string         `json:"mac,omitempty"`
+}
+
+// heldCall is a call that a barrier holds back.
+type heldCall struct {
+	Call
+
+	Ordinal int `json:"ordinal,omitempty"`
 }
 
 // interruption is the batch of which calls wait.
 type interruption struct {
 	pending []PendingCall
-	held    []Call
+	held    []heldCall
 	done    []Outcome
 	order   []string
 }
@@ -85,7 +93,7 @@ func (r *Run) State() ([]byte, error) {
 	}
 	s := state{
 		Version: stateVersion, Run: r.options.id, Step: r.steps, Order: r.waits.order, Pending: r.waits.pending, Held: r.waits.held, Done: r.waits.done,
-		Usage: r.spent.usage(r.began), Corrections: r.spent.corrections, Disabled: slices.Sorted(maps.Keys(r.spent.disabled)),
+		Usage: r.spent.usage(r.began), Corrections: r.spent.corrections, Disabled: slices.Sorted(maps.Keys(r.spent.disabled)), Ordinals: r.ordinals,
 	}
 	return s.encode(r.options.stateKey)
 }
@@ -142,8 +150,12 @@ func (b *batch) pendingCall(i int, p *PendingError) PendingCall {
 	if kind == PendingApproval {
 		kind = ""
 	}
+	again := 0
+	if kind == PendingUnknown {
+		again = b.run.journal.count(callRecord(o.Name, b.canonical(i), b.ordinals[i]) + approvedAgain)
+	}
 	return PendingCall{
-		CallID: o.ID, Tool: o.Name, Args: o.Args, ArgsSHA256: argsHash(o.Args), SchemaSHA256: b.entries[i].def.SchemaHash, Kind: kind,
+		Again: again, CallID: o.ID, Tool: o.Name, Args: o.Args, ArgsSHA256: argsHash(o.Args), SchemaSHA256: b.entries[i].def.SchemaHash, Kind: kind,
 		Reason: b.maskers.Mask(p.Reason), Expires: p.Expires, Ordinal: b.ordinals[i],
 	}
 }
@@ -171,7 +183,7 @@ func (r *Run) interrupted(b *batch) {
 		case o.Kind == Pending && pending != nil:
 			w.pending = append(w.pending, b.pendingCall(i, pending))
 		case o.Kind == Held:
-			w.held = append(w.held, o.Call)
+			w.held = append(w.held, heldCall{o.Call, b.ordinals[i]})
 		default:
 			w.done = append(w.done, *o)
 		}
@@ -208,15 +220,18 @@ func (r *Registry) Resume(ctx context.Context, data []byte, decisions []Decision
 		return nil, nil, err
 	}
 	o.id = s.Run
-	run := newRun(r, o)
-	run.restore(s)
-	l, err := run.step(ctx)
+	run, err := newRun(ctx, r, o)
 	if err != nil {
 		return nil, nil, err
 	}
+	run.restore(s)
+	l, err := run.step(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, run.Close())
+	}
 	run.steps = s.Step
 	b, err := run.resumed(ctx, s, l, decisions)
-	if err == nil {
+	if err == nil && o.journal == nil { // which knows better
 		err = r.consume(s.Run, decisions)
 	}
 	if err != nil {
@@ -228,6 +243,7 @@ func (r *Registry) Resume(ctx context.Context, data []byte, decisions []Decision
 
 func (r *Run) restore(s *state) {
 	r.began = time.Now().Add(-s.Usage.Elapsed)
+	r.ordinals = s.Ordinals
 	r.spent = ledger{calls: s.Usage.Calls, byTool: s.Usage.ByTool, resultBytes: s.Usage.ResultBytes, corrections: s.Corrections}
 	for _, name := range s.Disabled {
 		if r.spent.disabled == nil {
@@ -244,8 +260,8 @@ func (r *Run) resumed(ctx context.Context, s *state, l *listing, decisions []Dec
 		calls[i].ID = id
 		if j := slices.IndexFunc(s.Pending, func(p PendingCall) bool { return p.CallID == id }); j >= 0 {
 			calls[i] = Call{id, s.Pending[j].Tool, s.Pending[j].Args}
-		} else if j := slices.IndexFunc(s.Held, func(c Call) bool { return c.ID == id }); j >= 0 {
-			calls[i] = s.Held[j]
+		} else if j := slices.IndexFunc(s.Held, func(c heldCall) bool { return c.ID == id }); j >= 0 {
+			calls[i] = s.Held[j].Call
 		} else if j := slices.IndexFunc(s.Done, func(o Outcome) bool { return o.ID == id }); j >= 0 {
 			calls[i] = s.Done[j].Call
 		} else {
@@ -255,9 +271,14 @@ func (r *Run) resumed(ctx context.Context, s *state, l *listing, decisions []Dec
 	if err := checkIDs(calls); err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
+	counted := maps.Clone(r.ordinals)
 	b := r.newBatch(l, calls)
+	r.ordinals = counted // the calls were counted when they were made
 	for i := range b.outcomes {
 		o := &b.outcomes[i]
+		if j := slices.IndexFunc(s.Held, func(c heldCall) bool { return c.ID == o.ID }); j >= 0 {
+			b.ordinals[i] = s.Held[j].Ordinal
+		}
 		if j := slices.IndexFunc(s.Done, func(done Outcome) bool { return done.ID == o.ID }); j >= 0 {
 			*o = s.Done[j]
 			b.before[i] = true
@@ -283,7 +304,7 @@ func (b *batch) resumePending(ctx context.Context, p *PendingCall, decisions []D
 		return fmt.Errorf("state: call %s waits and is not in its order", p.CallID)
 	}
 	o := &b.outcomes[i]
-	b.ordinals[i] = p.Ordinal
+	b.ordinals[i], b.asked[i] = p.Ordinal, p.Args
 	waits := func() {
 		o.Kind = "" // the tool may be gone: it waits all the same
 		b.classify(o, &PendingError{Kind: cmpKind(p.Kind), Reason: p.Reason, Expires: p.Expires})
@@ -304,15 +325,18 @@ func (b *batch) resumePending(ctx context.Context, p *PendingCall, decisions []D
 	if err := matches(d, p, b.entries[i]); err != nil {
 		return err
 	}
+	if d.Verdict == UseResult && d.Result == nil {
+		return fmt.Errorf("decision about call %s: %s needs a result", d.CallID, UseResult)
+	}
+	if err := b.remember(ctx, i, d, p); err != nil {
+		return err
+	}
 	if d.Verdict == UseResult {
-		if d.Result == nil {
-			return fmt.Errorf("decision about call %s: %s needs a result", d.CallID, UseResult)
-		}
 		b.setDecision(i, d)
 		b.bring(i, d.Result)
-		return nil
+		return b.record(ctx, i)
 	}
-	if p.Kind == PendingExternal && d.Verdict == Approve {
+	if p.Kind == PendingExternal && d.Verdict == Approve { // nothing here can run it
 		return fmt.Errorf("decision about call %s: it runs elsewhere: bring its result with %s, or %s", d.CallID, UseResult, Deny)
 	}
 	err := b.decide(ctx, i, d)
@@ -321,7 +345,9 @@ func (b *batch) resumePending(ctx context.Context, p *PendingCall, decisions []D
 	}
 	if err != nil {
 		b.classify(o, err)
+		return b.record(ctx, i)
 	}
+	b.again[i] = p.Kind == PendingUnknown
 	return nil
 }
 
