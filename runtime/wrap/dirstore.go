@@ -138,7 +138,7 @@ func (s *dirStore) Lease(_ context.Context, run, owner string, d time.Duration) 
 		return nil
 	case mine != nil:
 		delete(s.held, run)
-		return mine.file.Close()
+		return errors.Join(unlockFile(mine.file), mine.file.Close())
 	case d == 0:
 		return nil
 	}

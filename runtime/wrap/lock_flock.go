@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lockFile takes the lock of a file if it is free; closing the file, and the end of
-// the process, give it back.
+// lockFile takes the lock of a file if it is free; the end of the process gives it
+// back.
 func lockFile(f *os.File) (free bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -17,3 +17,7 @@ func lockFile(f *os.File) (free bool, err error) {
 	}
 	return err == nil, err
 }
+
+// unlockFile gives the lock back. Closing alone doesn't while a child that is being
+// started has a copy of the file.
+func unlockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
