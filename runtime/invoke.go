@@ -109,7 +109,7 @@ func (b *batch) answer(parent context.Context, i int, begin time.Time) {
 	case r.result == nil:
 		fail(o, ToolError, errNilResult)
 	default:
-		b.bring(i, r.result)
+		b.bring(c, i, r.result) //nolint:contextcheck // it is derived from parent
 	}
 }
 
@@ -132,7 +132,7 @@ func timedOut(def *Definition, timeout time.Duration, cause error) error {
 }
 
 // bring masks and bounds a result, which then is the call's outcome.
-func (b *batch) bring(i int, r *Result) {
+func (b *batch) bring(ctx context.Context, i int, r *Result) {
 	o, def := &b.outcomes[i], b.entries[i].def
 	limit := b.run.options.maxResult
 	if def.MaxResult > 0 {
@@ -143,7 +143,10 @@ func (b *batch) bring(i int, r *Result) {
 		fail(o, ToolError, fmt.Errorf("the result can't be masked, and is withheld: %w", err))
 		return
 	}
-	bounded, err := bound(def.Name, masked, limit)
+	bounded, err := b.spilled(ctx, i, masked, limit)
+	if err == nil && bounded == nil {
+		bounded, err = bound(def.Name, masked, limit)
+	}
 	if err != nil {
 		b.classify(o, err)
 		return
@@ -152,6 +155,39 @@ func (b *batch) bring(i int, r *Result) {
 		bounded = withNote(bounded, "[a reviewer changed the arguments to "+clip(b.maskers.Mask(string(d.Args)), maxMessage)+"]")
 	}
 	o.Kind, o.Result = OK, bounded
+}
+
+// spillHead is how much of a result that is kept elsewhere is shown.
+const spillHead = 4 << 10
+
+// spilled has a result kept elsewhere that is too large, and returns what is shown of
+// it; nil: it isn't, or can't.
+func (b *batch) spilled(ctx context.Context, i int, r *Result, limit int) (*Result, error) {
+	if r.size() <= limit {
+		return nil, nil //nolint:nilnil // see above
+	}
+	if text, ok := r.mirrored(); ok && max(len(text), len(r.Structured)) <= limit {
+		return nil, nil //nolint:nilnil // see above
+	}
+	s, ok := AsTool[Spiller](b.entries[i].tool)
+	if !ok {
+		return nil, nil //nolint:nilnil // see above
+	}
+	text := r.text()
+	handle, howTo, err := s.Spill(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	c := *r
+	c.Structured, c.Truncated, c.TruncatedBy, c.TotalBytes, c.Handle = nil, true, LimitResultBytes, len(text), handle
+	c.Hint = fmt.Sprintf("%d of %d bytes are shown; handle %s: %s", min(spillHead, len(text)), len(text), handle, howTo)
+	c.Blocks = []Block{{Kind: Text, Text: clip(text, spillHead) + "\n[" + c.Hint + "]"}}
+	for _, block := range r.Blocks {
+		if block.Text == "" { // media has a bound of its own
+			c.Blocks = append(c.Blocks, block)
+		}
+	}
+	return bound(b.entries[i].def.Name, &c, max(limit, spillHead+leastResult))
 }
 
 // withNote ends a result with a line of text.

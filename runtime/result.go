@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/toolgen/toolgen/runtime/schema"
 )
@@ -20,6 +21,7 @@ type Result struct {
 	TruncatedBy Limit             `json:"truncated_by,omitempty"` // which limit cut the result
 	TotalBytes  int               `json:"total_bytes,omitempty"`  // text and structured size before it was cut; 0 when it wasn't
 	Hint        string            `json:"hint,omitempty"`         // what to do to see more
+	Handle      string            `json:"handle,omitempty"`       // by which the whole can be read, until the run ends
 	Meta        map[string]string `json:"meta,omitempty"`         // for the host; never sent to a model
 }
 
@@ -69,6 +71,20 @@ func (r *Result) mirrored() (text string, ok bool) {
 	}
 	text = r.Blocks[0].Text
 	return text, string(r.Structured) == string(mirror(text))
+}
+
+// text is all that a model would read of a result.
+func (r *Result) text() string {
+	var all []string
+	for i := range r.Blocks {
+		if t := r.Blocks[i].Text; t != "" {
+			all = append(all, t)
+		}
+	}
+	if len(all) == 0 && r.Structured != nil {
+		return string(compact(r.Structured))
+	}
+	return strings.Join(all, "\n")
 }
 
 // size is how many bytes a result has of text and structured part.

@@ -333,7 +333,7 @@ func (b *batch) resumePending(ctx context.Context, p *PendingCall, decisions []D
 	}
 	if d.Verdict == UseResult {
 		b.setDecision(i, d)
-		b.bring(i, d.Result)
+		b.bring(b.describe(ctx, i), i, d.Result) //nolint:contextcheck // it is derived from ctx
 		return b.record(ctx, i)
 	}
 	if p.Kind == PendingExternal && d.Verdict == Approve { // nothing here can run it

@@ -91,6 +91,14 @@ type Identified interface {
 	ID() string
 }
 
+// A Spiller is a tool whose results are kept elsewhere where they are too large to be
+// shown. A run asks it once the result is masked.
+type Spiller interface {
+	// Spill keeps the text of a result until the run ends. It returns a handle, and
+	// says how to read on with it.
+	Spill(ctx context.Context, text string) (handle, howTo string, err error)
+}
+
 // Unloading is a toolset that keeps tools back until a model has found them: a call
 // of one is told so, where any other unknown name is not.
 type Unloading interface {
