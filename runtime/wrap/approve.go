@@ -32,7 +32,7 @@ func ApproveByHints(_ context.Context, def *runtime.Definition, _ json.RawMessag
 // Approve has a person decide about calls, as a policy says. What a tool demands by
 // itself still holds: a wrapper only ever adds.
 func Approve(ts runtime.Toolset, policy ApprovalPolicy) runtime.Toolset {
-	return eachTool(ts, func(t runtime.Tool) (runtime.Tool, error) {
+	return Each(ts, func(t runtime.Tool) (runtime.Tool, error) {
 		def := *t.Definition()
 		def.Approval = runtime.Ask
 		return &approving{tool{t, &def}, policy}, nil

@@ -44,7 +44,7 @@ func Cache(ts runtime.Toolset, ttl time.Duration, size int, opts ...CacheOption)
 	for _, o := range opts {
 		o(c)
 	}
-	return eachTool(ts, func(t runtime.Tool) (runtime.Tool, error) {
+	return Each(ts, func(t runtime.Tool) (runtime.Tool, error) {
 		switch def := t.Definition(); {
 		case c.ttl < 0 || c.size < 0:
 			return nil, errors.New("cache: its time and size must be positive")

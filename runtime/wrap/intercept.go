@@ -18,7 +18,7 @@ type Interceptor func(ctx context.Context, t runtime.Tool, args json.RawMessage,
 // Intercept puts interceptors around all calls, the first outermost.
 func Intercept(ts runtime.Toolset, interceptors ...Interceptor) runtime.Toolset {
 	interceptors = slices.Clone(interceptors)
-	return eachTool(ts, func(t runtime.Tool) (runtime.Tool, error) {
+	return Each(ts, func(t runtime.Tool) (runtime.Tool, error) {
 		call := Next(t.Call)
 		for _, i := range slices.Backward(interceptors) {
 			inner := call
@@ -45,8 +45,9 @@ func (t *intercepted) Call(ctx context.Context, args json.RawMessage) (*runtime.
 // Unwrap implements [runtime.ToolWrapper].
 func (t *intercepted) Unwrap() runtime.Tool { return t.Tool }
 
-// eachTool replaces every tool.
-func eachTool(ts runtime.Toolset, replace func(t runtime.Tool) (runtime.Tool, error)) *wrapped {
+// Each replaces every tool: what most wrappers are made of. The replacement has the
+// tool in it and says so by Unwrap. An error of replace is one of Tools.
+func Each(ts runtime.Toolset, replace func(t runtime.Tool) (runtime.Tool, error)) runtime.Toolset {
 	return &wrapped{inner: ts, change: func(_ context.Context, tools []runtime.Tool) ([]runtime.Tool, error) {
 		out := make([]runtime.Tool, len(tools))
 		for i, t := range tools {

@@ -20,7 +20,7 @@ func Log(ts runtime.Toolset, logger *slog.Logger) runtime.Toolset {
 	if id, ok := runtime.As[runtime.Identified](ts); ok {
 		name = id.ID()
 	}
-	return eachTool(ts, func(t runtime.Tool) (runtime.Tool, error) {
+	return Each(ts, func(t runtime.Tool) (runtime.Tool, error) {
 		return &logged{Tool: t, logger: logger, toolset: name}, nil
 	})
 }

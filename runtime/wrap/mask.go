@@ -24,7 +24,7 @@ const masked = "[redacted]"
 // anyway. A rule that is wrong is an error of Tools. A result that can't be masked
 // is withheld.
 func Mask(ts runtime.Toolset, rules ...MaskRule) runtime.Toolset {
-	return eachTool(ts, func(t runtime.Tool) (runtime.Tool, error) {
+	return Each(ts, func(t runtime.Tool) (runtime.Tool, error) {
 		for i, r := range rules {
 			if (r.Pattern == nil) == (r.Path == "") {
 				return nil, fmt.Errorf("mask: rule %d needs a pattern or a path", i+1)

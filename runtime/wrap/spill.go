@@ -37,7 +37,7 @@ const (
 // fails.
 func Spill(ts runtime.Toolset, dir string) runtime.Toolset {
 	s := &spilling{inner: ts, dir: dir}
-	s.list = eachTool(ts, func(t runtime.Tool) (runtime.Tool, error) { return &spilled{t, s}, nil })
+	s.list = Each(ts, func(t runtime.Tool) (runtime.Tool, error) { return &spilled{t, s}, nil })
 	s.tools = []runtime.Tool{readResult{s}, searchResult{s}}
 	return s
 }
@@ -45,7 +45,7 @@ func Spill(ts runtime.Toolset, dir string) runtime.Toolset {
 type spilling struct {
 	inner runtime.Toolset
 	dir   string
-	list  *wrapped
+	list  runtime.Toolset
 	tools []runtime.Tool
 
 	mu  sync.Mutex
