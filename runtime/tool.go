@@ -14,8 +14,16 @@
 //   - A [Run] is one agent run's use of a registry. Everything that must hold
 //     whatever the tool is happens there: names are resolved against the list
 //     that the model was shown, panics become errors, deadlines end calls,
-//     results are bounded, and a batch runs in parallel with sequential tools
-//     as barriers.
+//     secrets are masked, results are bounded, and a batch runs in parallel with
+//     sequential tools as barriers. It counts calls, results and corrections
+//     ([MaxCalls], [Retries]); calls that wait for a person are kept as its state
+//     and go on in any process ([Run.State], [Registry.Resume]); with a [Journal]
+//     it goes on after a crash.
+//
+// For every call the order is one, whatever wrappers there are: names, the size of
+// the batch, arguments of calls that a person will see, budgets; then for each call
+// observers, journal, approval, deadline and tool, mask, bound or spill, journal,
+// observers.
 //
 // A call that runs ends in one of five ways, and the error type says which: a [Result];
 // a [RetryError], which the model can correct; a [FailedError], which it can't;
