@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/toolgen/toolgen/runtime"
+	"github.com/toolgen/toolgen/runtime/runtimetest"
 	"github.com/toolgen/toolgen/runtime/wrap"
 )
 
@@ -299,6 +300,18 @@ func TestR34ApproveOnce(t *testing.T) {
 	if o := one(t, again, "refund", "1"); text(o) != "wrote 1" || !o.Replayed || !slices.Equal(l.lines(), []string{"refund1"}) {
 		t.Errorf("%q, %v; effects %v", text(o), o.Replayed, l.lines())
 	}
+}
+
+func TestR34DirStore(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "journal")
+	runtimetest.JournalStore(t, func() runtime.JournalStore { return wrap.DirStore(dir) })
+	for _, key := range []string{"", "../x", "a/b", "A", ".."} {
+		if _, err := wrap.DirStore(dir).Put(t.Context(), "r", key, nil); err == nil && key != ".." {
+			t.Errorf("key %q is taken", key)
+		}
+	}
+	checkFiles(t, dir)
 }
 
 // The child of TestR34Kill: an agent that makes ten calls, each once it has read how

@@ -47,7 +47,8 @@ type File struct {
 }
 
 // A Tool is the surface of one tool. Pointers lead from property to property of
-// the arguments; what is in a list or map has the pointer of the list or map.
+// the arguments; what is in a list or map has the pointer of the list or map, what is
+// in an interface has the name of the implementation on its way.
 type Tool struct {
 	Approve     string            `json:"approve,omitempty"` // always, or the function that says when
 	Coerce      bool              `json:"coerce,omitempty"`
