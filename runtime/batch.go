@@ -19,7 +19,6 @@ type batch struct {
 	ordinals []int     // among equal calls of the run
 	reserved []bool    // it counts in the budgets
 	started  []bool
-	before   []bool            // it was done when the batch was interrupted
 	again    []bool            // a person has said that it is to run though it may have
 	asked    []json.RawMessage // the arguments that the model sent
 	decided  []*Decision
@@ -30,7 +29,7 @@ type batch struct {
 	single struct { // the room for one call, the common case
 		entries [1]*entry
 		ordinal [1]int
-		flags   [4]bool
+		flags   [3]bool
 		asked   [1]json.RawMessage
 	}
 }
@@ -40,11 +39,11 @@ func (r *Run) newBatch(l *listing, calls []Call) *batch {
 	b := &batch{run: r, outcomes: make([]Outcome, len(calls)), maskers: l.maskers}
 	if n := len(calls); n == 1 {
 		b.entries, b.ordinals, b.asked = b.single.entries[:], b.single.ordinal[:], b.single.asked[:]
-		b.reserved, b.started, b.before, b.again = b.single.flags[:1:1], b.single.flags[1:2:2], b.single.flags[2:3:3], b.single.flags[3:]
+		b.reserved, b.started, b.again = b.single.flags[:1:1], b.single.flags[1:2:2], b.single.flags[2:]
 	} else {
-		flags := make([]bool, 4*n)
+		flags := make([]bool, 3*n)
 		b.entries, b.ordinals, b.asked = make([]*entry, n), make([]int, n), make([]json.RawMessage, n)
-		b.reserved, b.started, b.before, b.again = flags[:n:n], flags[n:2*n:2*n], flags[2*n:3*n:3*n], flags[3*n:]
+		b.reserved, b.started, b.again = flags[:n:n], flags[n:2*n:2*n], flags[2*n:]
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -163,8 +163,8 @@ func (j *journal) close() error {
 
 // callRecord is the beginning of the keys of a call: which tool, which arguments, the
 // how-manieth of its kind.
-func callRecord(tool string, args json.RawMessage, ordinal int) string {
-	return idempotencyKey("", tool, args, ordinal)
+func (b *batch) callRecord(i int) string {
+	return idempotencyKey("", b.outcomes[i].Name, b.canonical(i), b.ordinals[i])
 }
 
 // version is the end of the keys that are good for these schemas and this program.
@@ -231,7 +231,7 @@ func (j *journal) get(ctx context.Context, key string, v any) (bool, error) {
 // outcome: what it was before, or that nobody knows.
 func (b *batch) recall(ctx context.Context, i int) (bool, error) {
 	j, o, def := b.run.journal, &b.outcomes[i], b.entries[i].def
-	call := callRecord(o.Name, b.canonical(i), b.ordinals[i])
+	call := b.callRecord(i)
 	switch j.look(call, j.versionOf(def), b.step) {
 	case nothing:
 		return false, b.recallApproval(ctx, i, call)
@@ -296,9 +296,10 @@ func (b *batch) remember(ctx context.Context, i int, d *Decision, p *PendingCall
 	if j == nil {
 		return nil
 	}
-	key := callRecord(o.Name, b.canonical(i), b.ordinals[i]) + ".approved"
+	call := b.callRecord(i)
+	key := call + ".approved"
 	if p.Kind == PendingUnknown {
-		key = callRecord(o.Name, b.canonical(i), b.ordinals[i]) + approvedAgain + strconv.Itoa(p.Again)
+		key = call + approvedAgain + strconv.Itoa(p.Again)
 	}
 	first, err := j.put(ctx, key, d)
 	if err != nil || first {
@@ -320,7 +321,7 @@ func (b *batch) begin(ctx context.Context, i int) error {
 	if b.run.journal == nil || def.Hints.ReadOnly == Yes {
 		return nil
 	}
-	_, err := b.run.journal.put(ctx, callRecord(o.Name, b.canonical(i), b.ordinals[i])+".started", map[string]any{
+	_, err := b.run.journal.put(ctx, b.callRecord(i)+".started", map[string]any{
 		"call_id": o.ID, "tool": o.Name, "schema_sha256": def.SchemaHash, "code_version": b.run.journal.version, "step": b.step,
 	})
 	return err
@@ -333,7 +334,7 @@ func (b *batch) record(ctx context.Context, i int) error {
 		return nil
 	}
 	j := b.run.journal
-	_, err := j.put(ctx, callRecord(o.Name, b.canonical(i), b.ordinals[i])+".done."+j.versionOf(b.entries[i].def), o)
+	_, err := j.put(ctx, b.callRecord(i)+".done."+j.versionOf(b.entries[i].def), o)
 	return err
 }
 

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -152,7 +153,7 @@ func (b *batch) pendingCall(i int, p *PendingError) PendingCall {
 	}
 	again := 0
 	if kind == PendingUnknown {
-		again = b.run.journal.count(callRecord(o.Name, b.canonical(i), b.ordinals[i]) + approvedAgain)
+		again = b.run.journal.count(b.callRecord(i) + approvedAgain)
 	}
 	return PendingCall{
 		Again: again, CallID: o.ID, Tool: o.Name, Args: o.Args, ArgsSHA256: argsHash(o.Args), SchemaSHA256: b.entries[i].def.SchemaHash, Kind: kind,
@@ -281,7 +282,6 @@ func (r *Run) resumed(ctx context.Context, s *state, l *listing, decisions []Dec
 		}
 		if j := slices.IndexFunc(s.Done, func(done Outcome) bool { return done.ID == o.ID }); j >= 0 {
 			*o = s.Done[j]
-			b.before[i] = true
 		}
 	}
 	for i := range s.Pending {
@@ -307,7 +307,7 @@ func (b *batch) resumePending(ctx context.Context, p *PendingCall, decisions []D
 	b.ordinals[i], b.asked[i] = p.Ordinal, p.Args
 	waits := func() {
 		o.Kind = "" // the tool may be gone: it waits all the same
-		b.classify(o, &PendingError{Kind: cmpKind(p.Kind), Reason: p.Reason, Expires: p.Expires})
+		b.classify(o, &PendingError{Kind: cmp.Or(p.Kind, PendingApproval), Reason: p.Reason, Expires: p.Expires})
 	}
 	j := slices.IndexFunc(decisions, func(d Decision) bool { return d.CallID == p.CallID })
 	switch {
@@ -349,13 +349,6 @@ func (b *batch) resumePending(ctx context.Context, p *PendingCall, decisions []D
 	}
 	b.again[i] = p.Kind == PendingUnknown
 	return nil
-}
-
-func cmpKind(k PendingKind) PendingKind {
-	if k == "" {
-		return PendingApproval
-	}
-	return k
 }
 
 // maxConsumed is how many decisions a registry remembers, so that none works

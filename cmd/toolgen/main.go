@@ -525,8 +525,8 @@ go doc github.com/toolgen/toolgen/cmd/toolgen has the manual.
 	return exitUsage
 }
 
-// result runs the generator. It reports false, with its diagnostics printed, if
-// there was an error among them; else the verb reports.
+// result runs the generator, and says false where an error is among its
+// diagnostics. It prints none: what is reported beside them is the verb's.
 func (c *command) result(ctx context.Context) (*gen.Result, bool, error) {
 	r, err := gen.Generate(ctx, c.options)
 	if err != nil {

@@ -2,7 +2,6 @@ package wrap
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -103,5 +102,5 @@ func (h *held) Close() error {
 	}
 	err := h.closeAll()
 	h.closeAll, h.toolset = nil, nil
-	return errors.Join(err)
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -150,7 +151,7 @@ func (l *linter) texts() {
 			hint = "give a shorter one in toolgen.yaml (description: …), or its first paragraph (defaults: {description: summary})"
 		}
 		l.warn(l.tool.Pos, diag.DescriptionLong, hint,
-			"the description has "+decimal(n)+" characters, more than "+decimal(limit))
+			"the description has "+strconv.Itoa(n)+" characters, more than "+strconv.Itoa(limit))
 	}
 	var names map[string]string
 	if own(l.tool.Pos) { // who can't change the prose needn't hear of it
@@ -249,7 +250,7 @@ func (l *linter) parameters() {
 	}
 	for _, pos := range places {
 		hint := "say what to send: an item below Parameters:, or //toolgen:param"
-		if !strings.HasSuffix(pos.File, ".go") {
+		if !own(pos) {
 			hint = "say what to send: params: {" + names[pos][0] + ": {description: …}}"
 		}
 		what := "parameter " + names[pos][0] + " has no description"

@@ -2,14 +2,11 @@ package lint
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/toolgen/toolgen/gen/internal/diag"
 	"github.com/toolgen/toolgen/gen/internal/model"
 )
-
-func decimal(n int) string { return strconv.Itoa(n) }
 
 // A reading is what tells a tool from others: the words of its name and prose.
 type reading struct {
@@ -79,7 +76,8 @@ func mixedUp(a, b *reading) string {
 	if float64(min(len(a.words), len(b.words))) < nearlyAll*float64(longer) {
 		return ""
 	}
-	if union := len(a.words) + len(b.words) - common(a.words, b.words); float64(common(a.words, b.words)) < nearlyAll*float64(union) {
+	shared := common(a.words, b.words)
+	if union := len(a.words) + len(b.words) - shared; float64(shared) < nearlyAll*float64(union) {
 		return ""
 	}
 	return "it has nearly the same description as"

@@ -13,7 +13,7 @@ import (
 func Of(packages []*model.Package, registries []*model.Registry) (*File, error) {
 	f := &File{Version: version, Tools: make(map[string]Tool)}
 	for _, p := range packages {
-		codecs := codecsOf(p)
+		codecs := codecs(p.CodecsByName())
 		for i := range p.Toolsets {
 			for j := range p.Toolsets[i].Tools {
 				t := &p.Toolsets[i].Tools[j]
@@ -34,14 +34,6 @@ func Of(packages []*model.Package, registries []*model.Registry) (*File, error) 
 }
 
 type codecs map[string]*model.Codec
-
-func codecsOf(p *model.Package) codecs {
-	out := make(codecs, len(p.Codecs))
-	for i := range p.Codecs {
-		out[p.Codecs[i].Name] = &p.Codecs[i]
-	}
-	return out
-}
 
 func surface(p *model.Package, ts *model.Toolset, t *model.Tool, all codecs) Tool {
 	out := Tool{

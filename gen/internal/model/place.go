@@ -15,11 +15,16 @@ const ResultPointer = "result"
 // pointer of the list or map, what is in an interface has the name of the
 // implementation on its way.
 func (p *Package) Place(t *Tool, pointer string) diag.Position {
-	all := make(codecs, len(p.Codecs))
+	return codecs(p.CodecsByName()).place(t, pointer)
+}
+
+// CodecsByName returns the codecs by what [Type.Codec] says of them.
+func (p *Package) CodecsByName() map[string]*Codec {
+	out := make(map[string]*Codec, len(p.Codecs))
 	for i := range p.Codecs {
-		all[p.Codecs[i].Name] = &p.Codecs[i]
+		out[p.Codecs[i].Name] = &p.Codecs[i]
 	}
-	return all.place(t, pointer)
+	return out
 }
 
 type codecs map[string]*Codec
