@@ -139,7 +139,7 @@ func (b *batch) approve(ctx context.Context, i int) error {
 	}
 	err = b.decide(ctx, i, &d)
 	if err == nil {
-		err = b.remember(ctx, i, &d, &p)
+		_, err = b.remember(ctx, i, &d, &p)
 	}
 	return err
 }

@@ -49,13 +49,17 @@ func (b *batch) invoke(ctx context.Context, i int) {
 	o, e := &b.outcomes[i], b.entries[i]
 	b.started[i] = true
 	start := time.Now()
-	if len(e.observers) > 0 {
+	observed := e.observed(ctx)
+	if observed {
 		ctx = beforeAll(b.describe(ctx, i), e.observers, o.Call) //nolint:contextcheck // it is derived from ctx
 	}
 	b.answer(ctx, i, start)
 	o.Elapsed = time.Since(start)
 	if o.Kind == Pending {
 		b.started[i] = false // it costs nothing until it runs
+	}
+	if !observed {
+		return
 	}
 	for _, observer := range slices.Backward(e.observers) {
 		after(ctx, observer, *o)
@@ -92,7 +96,7 @@ func (b *batch) answer(parent context.Context, i int, begin time.Time) {
 		begin = time.Now() // a person has taken the time before
 	}
 	if err := b.begin(parent, i); err != nil {
-		fail(o, ToolError, err)
+		b.classify(o, err)
 		return
 	}
 	c := b.context(parent, i, begin)

@@ -150,15 +150,20 @@ func (j *journal) renew(ctx context.Context, lost func(error)) {
 	}
 }
 
-// close gives the run back, in a time of its own: that of the run may be over.
+// close gives the run back, in a time of its own: that of the run may be over. What
+// is to be done at last is done before.
 //
 //nolint:contextcheck,nolintlint // see above; that linter reports callers, of which the other knows nothing
-func (j *journal) close() error {
+func (j *journal) close(last func() error) error {
 	j.stop()
 	<-j.stopped
+	var err error
+	if last != nil {
+		err = last()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
-	return j.store.Lease(ctx, j.run, j.owner, 0)
+	return errors.Join(err, j.store.Lease(ctx, j.run, j.owner, 0))
 }
 
 // callRecord is the beginning of the keys of a call: which tool, which arguments, the
@@ -212,7 +217,9 @@ func (j *journal) put(ctx context.Context, key string, v any) (bool, error) {
 	if len(record) > maxRecord {
 		return false, fmt.Errorf("journal: a record of %d bytes, the limit is %d", len(record), maxRecord)
 	}
-	kept, err := j.store.Put(context.WithoutCancel(ctx), j.run, key, record)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseFor) // then the run is somebody else's
+	defer cancel()
+	kept, err := j.store.Put(ctx, j.run, key, record)
 	if err != nil {
 		return false, fmt.Errorf("journal: %w", err)
 	}
@@ -239,7 +246,7 @@ func (b *batch) recall(ctx context.Context, i int) (bool, error) {
 		if def.Hints.safeToRepeat() || b.again[i] {
 			return false, nil
 		}
-		return true, &PendingError{Kind: PendingUnknown, Reason: "it is not known whether this call ran before: find out, then let it run again, bring its result, or fail it"}
+		return true, errUnknownOutcome()
 	}
 	var was Outcome
 	ok, err := j.get(ctx, call+".done."+j.versionOf(def), &was)
@@ -252,6 +259,10 @@ func (b *batch) recall(ctx context.Context, i int) (bool, error) {
 	}
 	*o = was
 	return true, nil
+}
+
+func errUnknownOutcome() error {
+	return &PendingError{Kind: PendingUnknown, Reason: "it is not known whether this call ran before: find out, then let it run again, bring its result, or fail it"}
 }
 
 // recallApproval takes the decision that somebody made about the call before.
@@ -290,40 +301,45 @@ func (j *journal) count(prefix string) int {
 
 // remember keeps a decision. The same one again, after a crash, is no other: what
 // ran is in the journal. That a call is to run again though it may have run works
-// once.
-func (b *batch) remember(ctx context.Context, i int, d *Decision, p *PendingCall) error {
+// once. It reports whether the decision is new: nothing has been done because of it.
+func (b *batch) remember(ctx context.Context, i int, d *Decision, p *PendingCall) (first bool, err error) {
 	j, o := b.run.journal, &b.outcomes[i]
 	if j == nil {
-		return nil
+		return false, nil
 	}
 	call := b.callRecord(i)
 	key := call + ".approved"
 	if p.Kind == PendingUnknown {
 		key = call + approvedAgain + strconv.Itoa(p.Again)
 	}
-	first, err := j.put(ctx, key, d)
+	first, err = j.put(ctx, key, d)
 	if err != nil || first {
-		return err
+		return first, err
 	}
 	var was Decision
 	if _, err := j.get(ctx, key, &was); err != nil {
-		return err
+		return false, err
 	}
 	if p.Kind == PendingUnknown || was.Verdict != d.Verdict || string(was.Args) != string(d.Args) || was.Message != d.Message {
-		return &StaleApprovalError{CallID: o.ID, Why: "the call was decided before"}
+		return false, &StaleApprovalError{CallID: o.ID, Why: "the call was decided before"}
 	}
-	return nil
+	return false, nil
 }
 
-// begin notes that a call is about to be made, unless it changes nothing.
+// begin notes that a call is about to be made, unless it changes nothing. A note that
+// came from elsewhere since the run was opened, of a process that was believed dead or
+// whose last words were late, is as good as one that was there before.
 func (b *batch) begin(ctx context.Context, i int) error {
 	o, def := &b.outcomes[i], b.entries[i].def
 	if b.run.journal == nil || def.Hints.ReadOnly == Yes {
 		return nil
 	}
-	_, err := b.run.journal.put(ctx, b.callRecord(i)+".started", map[string]any{
+	kept, err := b.run.journal.put(ctx, b.callRecord(i)+".started", map[string]any{
 		"call_id": o.ID, "tool": o.Name, "schema_sha256": def.SchemaHash, "code_version": b.run.journal.version, "step": b.step,
 	})
+	if err == nil && !kept && !def.Hints.safeToRepeat() && !b.again[i] {
+		return errUnknownOutcome()
+	}
 	return err
 }
 
@@ -349,11 +365,16 @@ func (b *batch) canonical(i int) json.RawMessage {
 }
 
 // Finish says that the agent run has come to its end, closes it, and deletes its
-// journal. A run that is only closed can be begun again.
+// journal while nobody else can take it. A run that is only closed can be begun again;
+// of one that was closed before, Finish deletes nothing, which is an error.
 func (r *Run) Finish(ctx context.Context) error {
-	err := r.Close()
-	if r.journal == nil {
-		return err
+	deleted := r.journal == nil
+	err := r.shut(func() error {
+		deleted = true
+		return r.journal.store.Delete(ctx, r.journal.run)
+	})
+	if !deleted {
+		err = errors.Join(err, errors.New("finish: the run was closed before, and its journal is kept"))
 	}
-	return errors.Join(err, r.journal.store.Delete(ctx, r.journal.run))
+	return err
 }

@@ -65,7 +65,10 @@ var errClosed = errors.New("the run is closed")
 // Close ends the run: calls that come later are an error, those that run are
 // waited for, and what was opened with [PerRun] is closed, the latest first. It
 // may be called twice. Its error changes no outcome.
-func (r *Run) Close() error {
+func (r *Run) Close() error { return r.shut(nil) }
+
+// shut closes the run, once, and does what is to be done last with its journal.
+func (r *Run) shut(last func() error) error {
 	r.closing.Do(func() {
 		r.mu.Lock()
 		if r.ended == nil {
@@ -76,7 +79,7 @@ func (r *Run) Close() error {
 		r.workers.close()
 		r.closeErr = r.scoped.close()
 		if r.journal != nil {
-			r.closeErr = errors.Join(r.closeErr, r.journal.close())
+			r.closeErr = errors.Join(r.closeErr, r.journal.close(last))
 		}
 	})
 	return r.closeErr

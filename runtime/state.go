@@ -284,9 +284,14 @@ func (r *Run) resumed(ctx context.Context, s *state, l *listing, decisions []Dec
 			*o = s.Done[j]
 		}
 	}
+	var all []settled
 	for i := range s.Pending {
-		if err := b.resumePending(ctx, &s.Pending[i], decisions); err != nil {
+		one, err := b.resumePending(ctx, &s.Pending[i], decisions)
+		if err != nil {
 			return nil, err
+		}
+		if one.by != nil {
+			all = append(all, one)
 		}
 	}
 	for _, d := range decisions {
@@ -294,60 +299,78 @@ func (r *Run) resumed(ctx context.Context, s *state, l *listing, decisions []Dec
 			return nil, &StaleApprovalError{CallID: d.CallID, Why: "no such call waits"}
 		}
 	}
+	for _, one := range all { // only now: if one of them can't be applied, none is used up
+		if err := b.settleCall(ctx, one); err != nil {
+			return nil, err
+		}
+	}
 	return b, nil
 }
 
-// resumePending applies the decision about one call, if there is one.
-func (b *batch) resumePending(ctx context.Context, p *PendingCall, decisions []Decision) error {
+// settled is a call that waited and a decision that can be applied to it.
+type settled struct {
+	i   int
+	of  *PendingCall
+	by  *Decision // nil: it waits on
+	end error     // the outcome, of one that was declined
+}
+
+// resumePending finds the decision about one call, if there is one, and checks it.
+func (b *batch) resumePending(ctx context.Context, p *PendingCall, decisions []Decision) (settled, error) {
 	i := slices.IndexFunc(b.outcomes, func(o Outcome) bool { return o.ID == p.CallID })
 	if i < 0 {
-		return fmt.Errorf("state: call %s waits and is not in its order", p.CallID)
+		return settled{}, fmt.Errorf("state: call %s waits and is not in its order", p.CallID)
 	}
 	o := &b.outcomes[i]
 	b.ordinals[i], b.asked[i] = p.Ordinal, p.Args
-	waits := func() {
-		o.Kind = "" // the tool may be gone: it waits all the same
-		b.classify(o, &PendingError{Kind: cmp.Or(p.Kind, PendingApproval), Reason: p.Reason, Expires: p.Expires})
-	}
 	j := slices.IndexFunc(decisions, func(d Decision) bool { return d.CallID == p.CallID })
 	switch {
 	case !p.Expires.IsZero() && !time.Now().Before(p.Expires):
 		b.classify(o, &FailedError{Code: Expired, Message: "the approval of this call has expired: nobody decided in time"})
-		return nil
+		return settled{}, nil
 	case j < 0:
-		waits()
-		return nil
+		o.Kind = "" // the tool may be gone: it waits all the same
+		b.classify(o, &PendingError{Kind: cmp.Or(p.Kind, PendingApproval), Reason: p.Reason, Expires: p.Expires})
+		return settled{}, nil
+	case p.ArgsSHA256 != argsHash(p.Args):
+		return settled{}, &StaleApprovalError{CallID: p.CallID, Why: "the arguments are not those that were hashed"}
 	}
 	d := &decisions[j]
-	if p.ArgsSHA256 != argsHash(p.Args) {
-		return &StaleApprovalError{CallID: p.CallID, Why: "the arguments are not those that were hashed"}
-	}
-	if err := matches(d, p, b.entries[i]); err != nil {
-		return err
-	}
-	if d.Verdict == UseResult && d.Result == nil {
-		return fmt.Errorf("decision about call %s: %s needs a result", d.CallID, UseResult)
-	}
-	if err := b.remember(ctx, i, d, p); err != nil {
-		return err
-	}
-	if d.Verdict == UseResult {
+	err := matches(d, p, b.entries[i])
+	switch {
+	case err != nil:
+		return settled{}, err
+	case d.Verdict == UseResult && d.Result == nil:
+		return settled{}, fmt.Errorf("decision about call %s: %s needs a result", d.CallID, UseResult)
+	case d.Verdict == UseResult:
 		b.setDecision(i, d)
-		b.bring(b.describe(ctx, i), i, d.Result) //nolint:contextcheck // it is derived from ctx
-		return b.record(ctx, i)
+		return settled{i: i, of: p, by: d}, nil
+	case p.Kind == PendingExternal && d.Verdict == Approve: // nothing here can run it
+		return settled{}, fmt.Errorf("decision about call %s: it runs elsewhere: bring its result with %s, or %s", d.CallID, UseResult, Deny)
 	}
-	if p.Kind == PendingExternal && d.Verdict == Approve { // nothing here can run it
-		return fmt.Errorf("decision about call %s: it runs elsewhere: bring its result with %s, or %s", d.CallID, UseResult, Deny)
-	}
-	err := b.decide(ctx, i, d)
+	err = b.decide(ctx, i, d)
 	if _, still := errors.AsType[*PendingError](err); still {
-		return fmt.Errorf("decision about call %s: %w", d.CallID, err)
+		return settled{}, fmt.Errorf("decision about call %s: %w", d.CallID, err)
 	}
-	if err != nil {
-		b.classify(o, err)
-		return b.record(ctx, i)
+	return settled{i: i, of: p, by: d, end: err}, nil
+}
+
+// settleCall keeps a decision and gives the call the outcome that it has by it, or lets
+// it run.
+func (b *batch) settleCall(ctx context.Context, s settled) error {
+	first, err := b.remember(ctx, s.i, s.by, s.of)
+	switch {
+	case err != nil:
+		return err
+	case s.by.Verdict == UseResult:
+		b.bring(b.describe(ctx, s.i), s.i, s.by.Result) //nolint:contextcheck // it is derived from ctx
+		return b.record(ctx, s.i)
+	case s.end != nil:
+		b.classify(&b.outcomes[s.i], s.end)
+		return b.record(ctx, s.i)
 	}
-	b.again[i] = p.Kind == PendingUnknown
+	// A tool that itself asked for approval has begun, and said that it did not run.
+	b.again[s.i] = s.of.Kind == PendingUnknown || first
 	return nil
 }
 

@@ -169,6 +169,9 @@ func (s *dirStore) lock(run, owner string) (*os.File, error) {
 		return nil, err
 	}
 	free, err := lockFile(f)
+	if err == nil && free && !stillThere(f) {
+		return s.lockAgain(run, owner, f)
+	}
 	if err == nil && !free {
 		other, readErr := io.ReadAll(io.LimitReader(f, 1<<10))
 		err = errors.Join(readErr, &runtime.RunHeldError{Run: run, Owner: string(other)})
@@ -183,4 +186,22 @@ func (s *dirStore) lock(run, owner string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// stillThere reports whether a run's lock is the file that was locked: who deleted the
+// run has deleted it.
+func stillThere(f *os.File) bool {
+	locked, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Stat(f.Name())
+	return err == nil && os.SameFile(locked, now)
+}
+
+func (s *dirStore) lockAgain(run, owner string, f *os.File) (*os.File, error) {
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	return s.lock(run, owner)
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -314,110 +311,119 @@ func TestR34DirStore(t *testing.T) {
 	checkFiles(t, dir)
 }
 
-// The child of TestR34Kill: an agent that makes ten calls, each once it has read how
-// the one before ended.
-const childCalls = 10
-
-func TestMain(m *testing.M) {
-	if dir := os.Getenv("TOOLGEN_JOURNAL_CHILD"); dir != "" {
-		if err := child(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-// child goes on with the agent run of a folder. A call that waits for a person is
-// decided by looking at what happened, as a person would.
-func child(dir string) error {
-	l := &ledger{path: filepath.Join(dir, "ledger")}
-	registry, err := runtime.NewRegistry(l)
-	if err != nil {
-		return err
-	}
-	journal := runtime.Journal(wrap.DirStore(filepath.Join(dir, "journal")), "r1", "v1")
-	ctx := context.Background()
-	run, err := registry.Start(ctx, journal)
-	if err != nil {
-		return err
-	}
-	for i := range childCalls {
-		args := json.RawMessage(strconv.Itoa(i))
-		out, err := run.Call(ctx, runtime.Call{ID: "c" + string(args), Name: "write", Args: args})
-		if err != nil {
-			return err
-		}
-		if out[0].Kind == runtime.Pending {
-			state, err := run.State()
-			if err != nil {
-				return err
-			}
-			d := run.Pending()[0].Decide(runtime.Approve)
-			if slices.Contains(l.lines(), "write"+string(args)) {
-				d.Verdict, d.Result = runtime.UseResult, runtime.TextResult("wrote "+string(args))
-			}
-			if err := run.Close(); err != nil {
-				return err
-			}
-			if run, out, err = registry.Resume(ctx, state, []runtime.Decision{d}, journal); err != nil {
-				return err
-			}
-		}
-		if text(out[0]) != "wrote "+string(args) {
-			return fmt.Errorf("call %d ended as %s", i, text(out[0]))
-		}
-	}
-	return run.Close()
-}
-
-// TestR34Kill kills an agent at random moments until it is through: no effect happens
-// twice, none is lost. A tenth of the 200 runs of make soak.
-func TestR34Kill(t *testing.T) {
+// TestR34FinishedTooLate closes a run before it is finished: nobody holds it any more,
+// so that nothing of it is deleted, and that is said.
+func TestR34FinishedTooLate(t *testing.T) {
 	t.Parallel()
-	runs := 20
-	if n, err := strconv.Atoi(os.Getenv("TOOLGEN_SOAK")); err == nil {
-		runs = n
-	}
-	self, err := os.Executable()
+	l := &ledger{path: filepath.Join(t.TempDir(), "ledger")}
+	store := wrap.DirStore(filepath.Join(t.TempDir(), "journal"))
+	_, run, err := l.start(t, store, "v1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	kills := 0
-	for range runs {
-		dir := t.TempDir()
-		for attempt := 0; ; attempt++ {
-			if attempt == 200 {
-				t.Fatal("the agent is never through")
-			}
-			cmd := exec.CommandContext(t.Context(), self)
-			cmd.Env = append(os.Environ(), "TOOLGEN_JOURNAL_CHILD="+dir, "GORACE=atexit_sleep_ms=0") // else it sleeps a second at its end
-			var stderr strings.Builder
-			cmd.Stderr = &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			timer := time.AfterFunc(time.Duration(3+rand.IntN(30+10*attempt))*time.Millisecond, func() { _ = cmd.Process.Kill() })
-			err := cmd.Wait()
-			timer.Stop()
-			if err == nil {
-				break
-			}
-			if cmd.ProcessState.ExitCode() != -1 {
-				t.Fatalf("%v: %s", err, stderr.String())
-			}
-			kills++
+	one(t, run, "write", "1")
+	if err := errors.Join(run.Close(), run.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Finish(t.Context()); err == nil {
+		t.Error("no error")
+	}
+	_, again, err := l.start(t, store, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := one(t, again, "write", "1"); !o.Replayed {
+		t.Errorf("%s", text(o))
+	}
+	if err := errors.Join(again.Finish(t.Context()), again.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestR34LateNote has another process begin a call after this one has looked what there
+// is, as one whose lease ran out while it slept: what isn't safe to repeat asks.
+func TestR34LateNote(t *testing.T) {
+	t.Parallel()
+	for _, late := range []bool{false, true} {
+		l := &ledger{path: filepath.Join(t.TempDir(), "ledger"), die: "before 1"}
+		dir := filepath.Join(t.TempDir(), "journal")
+		_, slow, err := l.start(t, noLease{wrap.DirStore(dir)}, "v1")
+		if err != nil {
+			t.Fatal(err)
 		}
-		l := &ledger{path: filepath.Join(dir, "ledger")}
-		got := l.lines()
-		sorted := slices.Sorted(slices.Values(got))
-		if len(slices.Compact(sorted)) != len(got) {
-			t.Errorf("an effect happened twice: %v", got)
+		_, run, err := l.start(t, noLease{wrap.DirStore(dir)}, "v1")
+		if err != nil {
+			t.Fatal(err)
 		}
-		if len(got) != childCalls {
-			t.Errorf("effects %v, want %d", got, childCalls)
+		if late {
+			one(t, slow, "write", "1")
+		}
+		l.die = ""
+		o, want := one(t, run, "write", "1"), "wrote 1"
+		if late {
+			want = "pending unknown_outcome"
+		}
+		if text(o) != want && string(o.Kind)+" "+string(o.Reason) != want {
+			t.Errorf("late %v: %s %s %s, want %s", late, o.Kind, o.Reason, text(o), want)
 		}
 	}
-	t.Logf("%d runs, %d kills", runs, kills)
+}
+
+// noLease gives a run to everybody.
+type noLease struct{ runtime.JournalStore }
+
+func (noLease) Lease(context.Context, string, string, time.Duration) error { return nil }
+
+// asker is a tool that itself asks for approval, once it has been called.
+type asker struct{ calls atomic.Int32 }
+
+func (a *asker) Tools(context.Context) ([]runtime.Tool, error) {
+	ask := knows("ask")
+	ask.call = func(ctx context.Context, args json.RawMessage) (*runtime.Result, error) {
+		a.calls.Add(1)
+		if info, _ := runtime.CallFrom(ctx); !info.Approved {
+			return nil, &runtime.PendingError{Kind: runtime.PendingApproval, Reason: "it is much"}
+		}
+		return runtime.TextResult("done " + string(args)), nil
+	}
+	return []runtime.Tool{ask}, nil
+}
+
+// TestR34ToolAsks approves what a tool asks for itself, of two calls at once. A decision
+// that is about other arguments uses up neither.
+func TestR34ToolAsks(t *testing.T) {
+	t.Parallel()
+	a := &asker{}
+	registry, err := runtime.NewRegistry(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal := runtime.Journal(wrap.DirStore(filepath.Join(t.TempDir(), "journal")), "r1", "v1")
+	run, err := registry.Start(t.Context(), journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Call(t.Context(), runtime.Call{ID: "1", Name: "ask", Args: json.RawMessage("1")}, runtime.Call{ID: "2", Name: "ask", Args: json.RawMessage("2")}); err != nil {
+		t.Fatal(err)
+	}
+	state, err := run.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decisions := []runtime.Decision{run.Pending()[0].Decide(runtime.Approve), run.Pending()[1].Decide(runtime.Approve)}
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stale := slices.Clone(decisions)
+	stale[1].ArgsSHA256 = stale[0].ArgsSHA256
+	if _, _, err := registry.Resume(t.Context(), state, stale, journal); err == nil {
+		t.Error("a decision about other arguments is no error")
+	}
+	resumed, out, err := registry.Resume(t.Context(), state, decisions, journal)
+	if err != nil || text(out[0]) != "done 1" || text(out[1]) != "done 2" || a.calls.Load() != 4 {
+		t.Fatalf("%+v, %v; %d calls", out, err, a.calls.Load())
+	}
+	if err := resumed.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
