@@ -303,7 +303,7 @@ func TestR9NoBudgets(t *testing.T) {
 	}
 }
 
-func TestOptionsAreChecked(t *testing.T) {
+func TestR9OptionsAreChecked(t *testing.T) {
 	t.Parallel()
 	registry, err := runtime.NewRegistry()
 	if err != nil {

@@ -5,6 +5,9 @@ import "context"
 // An Observer is a tool that watches its calls: how logs and traces are kept. The
 // run asks all observers around and below a tool, at the places that it has for
 // them, whatever the order of the wrappers. What an observer panics with is lost.
+//
+// An observer that also has Enabled(context.Context) bool, as loggers have, costs next
+// to nothing while it says false: where all of a tool do, none is asked.
 type Observer interface {
 	// Before is called before anything is done for a call; the outer observers
 	// first. The context that it returns, derived from ctx, is the call's.
@@ -29,6 +32,37 @@ func observersOf(t Tool) []Observer {
 		t = w.Unwrap()
 	}
 	return out
+}
+
+// switched is an observer that can be off.
+type switched interface {
+	Enabled(ctx context.Context) bool
+}
+
+// switchesOf returns observers all of which can be off, else nothing.
+func switchesOf(observers []Observer) []switched {
+	var all []switched
+	for _, o := range observers {
+		s, ok := o.(switched)
+		if !ok {
+			return nil
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// observed reports whether an observer wants to know of a call.
+func (e *entry) observed(ctx context.Context) bool {
+	if len(e.switches) == 0 {
+		return len(e.observers) > 0
+	}
+	for _, s := range e.switches {
+		if s.Enabled(ctx) {
+			return true
+		}
+	}
+	return false
 }
 
 func beforeAll(ctx context.Context, observers []Observer, call Call) context.Context {

@@ -92,31 +92,45 @@ func (r *Registry) Close() error {
 }
 
 // Instructions returns the texts of all [Instructor] toolsets for the system
-// prompt: static ones first, each group in registry order.
+// prompt, without secrets: static ones first, each group in registry order.
 func (r *Registry) Instructions(ctx context.Context) ([]Instruction, error) {
-	const most = 16 << 10
 	var static, dynamic []Instruction
-	for _, ts := range r.toolsets {
-		in, ok := As[Instructor](ts)
-		if !ok {
-			continue
-		}
+	masker := maskers(slices.Collect(each[Secrets](r.toolsets)))
+	for in := range each[Instructor](r.toolsets) {
 		texts, err := in.Instructions(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("toolset %s: instructions: %w", ownerName(ts), err)
+			return nil, fmt.Errorf("toolset %s: instructions: %w", ownerName(in), err)
 		}
 		for _, text := range texts {
-			switch {
-			case len(text.Text) > most:
-				return nil, fmt.Errorf("toolset %s: an instruction has %d bytes, the limit is %d", ownerName(ts), len(text.Text), most)
-			case text.Dynamic:
+			if len(text.Text) > maxInstruction {
+				return nil, fmt.Errorf("toolset %s: an instruction has %d bytes, the limit is %d", ownerName(in), len(text.Text), maxInstruction)
+			}
+			text.Text = masker.Mask(text.Text)
+			if text.Dynamic {
 				dynamic = append(dynamic, text)
-			default:
+			} else {
 				static = append(static, text)
 			}
 		}
 	}
 	return append(static, dynamic...), nil
+}
+
+// maxInstruction is how many bytes one text for the system prompt may have.
+const maxInstruction = 16 << 10
+
+// Watch calls changed after each change that a [Watcher] tells of, from any goroutine,
+// until stop is called.
+func (r *Registry) Watch(changed func()) (stop func()) {
+	var stops []func()
+	for w := range each[Watcher](r.toolsets) {
+		stops = append(stops, w.Watch(changed))
+	}
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
 }
 
 // A listing is the tools of one step.
@@ -137,6 +151,7 @@ type entry struct {
 	tool      Tool
 	def       *Definition
 	observers []Observer
+	switches  []switched // of the observers, where all of them have one
 }
 
 // relist lists the tools of toolsets. Where all of them return what they did for
@@ -221,7 +236,8 @@ func (l *listing) add(ts Toolset, t Tool) error {
 	if hashed != def {
 		t = described{Tool: t, definition: hashed}
 	}
-	l.put(ts, entry{t, t.Definition(), observersOf(t)})
+	observers := observersOf(t)
+	l.put(ts, entry{t, t.Definition(), observers, switchesOf(observers)})
 	return nil
 }
 

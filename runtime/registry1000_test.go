@@ -60,8 +60,8 @@ func TestRegister1000(t *testing.T) {
 	}
 }
 
-// TestCallAllocations counts what a run adds to a call: F12 of the bars.
-func TestCallAllocations(t *testing.T) {
+// TestR17CallAllocations counts what a run adds to a call: F12 of the bars.
+func TestR17CallAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates: make test counts without it")
 	}
@@ -75,7 +75,7 @@ func TestCallAllocations(t *testing.T) {
 
 // BenchmarkCall is what a run adds to a call of a tool that does nothing.
 func BenchmarkCall(b *testing.B) {
-	run := start(b, set{answer("x")}, runtime.MaxCalls(1<<40), runtime.MaxResults(1<<40))
+	run := start(b, set{returning(runtime.TextResult("x"), nil)}, runtime.MaxCalls(1<<40), runtime.MaxResults(1<<40))
 	if _, err := run.Step(b.Context()); err != nil {
 		b.Fatal(err)
 	}

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolgen/toolgen/runtime"
 )
 
-func TestNames(t *testing.T) {
+func TestR1Names(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		sets []runtime.Toolset
@@ -90,7 +91,7 @@ type wrapped struct{ inner runtime.Toolset }
 func (w wrapped) Tools(ctx context.Context) ([]runtime.Tool, error) { return w.inner.Tools(ctx) }
 func (w wrapped) Unwrap() []runtime.Toolset                         { return []runtime.Toolset{w.inner} }
 
-func TestOpenClose(t *testing.T) {
+func TestR3Open(t *testing.T) {
 	t.Parallel()
 	var log []string
 	down := true
@@ -127,7 +128,7 @@ func TestOpenClose(t *testing.T) {
 	}
 }
 
-func TestInstructions(t *testing.T) {
+func TestR3Instructions(t *testing.T) {
 	t.Parallel()
 	registry, err := runtime.NewRegistry(instructor{"now", true}, wrapped{instructor{"always", false}})
 	if err != nil {
@@ -161,7 +162,89 @@ func (i instructor) Instructions(context.Context) ([]runtime.Instruction, error)
 	return []runtime.Instruction{{Text: i.text, Dynamic: i.dynamic}}, nil
 }
 
-func TestSchemaHashIsFilledOnACopy(t *testing.T) {
+// TestR3Below finds what toolsets can do below a wrapper of several: each of them has
+// its instructions, none shows a secret, and each can say that it has changed.
+func TestR3Below(t *testing.T) {
+	t.Parallel()
+	first, second := &telling{instructor: instructor{"the key is hunter2", false}}, &telling{instructor: instructor{"two", false}}
+	both := several{first, wrapped{second}}
+	registry, err := runtime.NewRegistry(both)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := registry.Instructions(t.Context())
+	if err != nil || len(got) != 2 || got[0].Text != "the key is [redacted]" || got[1].Text != "two" {
+		t.Errorf("%v, %v", got, err)
+	}
+	n := 0
+	stop := registry.Watch(func() { n++ })
+	first.changed()
+	second.changed()
+	if n != 2 {
+		t.Errorf("told of %d changes, want 2", n)
+	}
+	if stop(); first.changed != nil || second.changed != nil {
+		t.Error("they are still watched")
+	}
+}
+
+type several []runtime.Toolset
+
+func (several) Tools(context.Context) ([]runtime.Tool, error) { return nil, nil }
+func (s several) Unwrap() []runtime.Toolset                   { return s }
+
+type telling struct {
+	instructor
+
+	changed func()
+}
+
+func (w *telling) Watch(changed func()) (stop func()) {
+	w.changed = changed
+	return func() { w.changed = nil }
+}
+
+func (*telling) Masker() runtime.Masker { return redactor{} }
+
+type redactor struct{}
+
+func (redactor) Mask(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }
+
+func (redactor) MaskJSON(raw json.RawMessage) (json.RawMessage, error) {
+	return json.RawMessage(redactor{}.Mask(string(raw))), nil
+}
+
+// TestR2Hints reads a hint that nobody gave as the worst case, and one that was given
+// as it is.
+func TestR2Hints(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		hint     runtime.Hint
+		ifFalse  bool // of Or(false)
+		ifTrue   bool
+		repeated bool // a call that ran out of time is said to be safe to call again
+	}{
+		{runtime.Unknown, false, true, false},
+		{runtime.Yes, true, true, true},
+		{runtime.No, false, false, false},
+	} {
+		if got := [2]bool{c.hint.Or(false), c.hint.Or(true)}; got != [2]bool{c.ifFalse, c.ifTrue} {
+			t.Errorf("%d: %v", c.hint, got)
+		}
+		for _, hints := range []runtime.Hints{{ReadOnly: c.hint}, {Idempotent: c.hint}} {
+			slow := newFake("x", func(ctx context.Context, _ json.RawMessage) (*runtime.Result, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			})
+			slow.def.Hints, slow.def.Timeout = hints, time.Millisecond
+			if o := one(t, slow); (o.Kind == runtime.Retry) != c.repeated {
+				t.Errorf("%+v: %s %s", hints, o.Kind, o.Message)
+			}
+		}
+	}
+}
+
+func TestR1SchemaHash(t *testing.T) {
 	t.Parallel()
 	f := answer("a")
 	tools, err := start(t, set{f}).Step(t.Context())

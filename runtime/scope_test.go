@@ -218,6 +218,42 @@ func TestR13Observers(t *testing.T) {
 	}
 }
 
+// TestR13ObserversOff asks no observer while all of a tool are off, and all of them
+// once one is on.
+func TestR13ObserversOff(t *testing.T) {
+	t.Parallel()
+	var log []string
+	on := false
+	inner := switchable{watched{answer("x"), "inner", &log}, &on}
+	never := false
+	registry, err := runtime.NewRegistry(tools{switchable{watched{inner, "outer", &log}, &never}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := registry.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if out, err := run.Call(t.Context(), calls("x")...); err != nil || kinds(out) != "ok" {
+			t.Fatalf("%v, %v", out, err)
+		}
+		log = append(log, "-")
+		on = true
+	}
+	if want := []string{"-", "outer before 0 of x", "inner before 0 of x", "inner after ok", "outer after ok", "-"}; !slices.Equal(log, want) {
+		t.Errorf("got %q, want %q", log, want)
+	}
+}
+
+type switchable struct {
+	watched
+
+	on *bool
+}
+
+func (s switchable) Enabled(context.Context) bool { return *s.on }
+
 // TestR8Context gives tools the caller, and hosts their progress.
 func TestR8Context(t *testing.T) {
 	t.Parallel()

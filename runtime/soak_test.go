@@ -14,9 +14,9 @@ import (
 	"github.com/toolgen/toolgen/runtime"
 )
 
-// TestNothingIsLeft makes 10,000 calls that end in every way, some of them cancelled,
+// TestR10NothingIsLeft makes 10,000 calls that end in every way, some of them cancelled,
 // and finds as many goroutines and open files as before.
-func TestNothingIsLeft(t *testing.T) {
+func TestR10NothingIsLeft(t *testing.T) {
 	ends := newFake("x", func(ctx context.Context, args json.RawMessage) (*runtime.Result, error) {
 		switch string(args) {
 		case "0":

@@ -41,6 +41,7 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"reflect"
 )
 
@@ -91,6 +92,15 @@ type Instructor interface {
 type Instruction struct {
 	Text    string
 	Dynamic bool // differs from run to run: placed after the static ones, for the sake of prompt caches
+}
+
+// A Watcher is a toolset that can say that its list, or its instructions, have changed.
+// A run doesn't need it: each step lists again. [Registry.Watch] is for those who have
+// shown a list to somebody and must say that there is another.
+type Watcher interface {
+	// Watch calls changed after each change, from any goroutine, until stop is
+	// called. It doesn't call it before it returns.
+	Watch(changed func()) (stop func())
 }
 
 // Identified is a toolset with a name of its own. A registry refuses two
@@ -176,10 +186,25 @@ func walk(ts Toolset) func(yield func(Toolset) bool) {
 	return func(yield func(Toolset) bool) { visit(ts, yield) }
 }
 
+// each yields every toolset that implements T, of some and of all below them.
+func each[T any](toolsets []Toolset) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for _, ts := range toolsets {
+			for inner := range walk(ts) {
+				if t, ok := inner.(T); ok && !yield(t) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // ownerName is what errors call a toolset: its ID, else its Go type.
-func ownerName(ts Toolset) string {
-	if id, ok := As[Identified](ts); ok {
-		return id.ID()
+func ownerName(ts any) string {
+	if ts, ok := ts.(Toolset); ok {
+		if id, ok := As[Identified](ts); ok {
+			return id.ID()
+		}
 	}
 	return reflect.TypeOf(ts).String()
 }

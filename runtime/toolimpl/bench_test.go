@@ -125,9 +125,9 @@ func ratio(b *testing.B, ours, theirs func()) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// TestAllocations pins what a call allocates: the strings, slices, pointers
+// TestR17Allocations pins what a call allocates: the strings, slices, pointers
 // and maps of the arguments, and one for a small result.
-func TestAllocations(t *testing.T) {
+func TestR17Allocations(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		args string

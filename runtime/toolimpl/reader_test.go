@@ -53,7 +53,7 @@ func validate(tb testing.TB, name, args string) *runtime.RetryError {
 	return retry
 }
 
-func TestMessages(t *testing.T) {
+func TestR15Messages(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		`{"city":"a","days":1,"unit":"c"}`:                                 "",
@@ -101,7 +101,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-func TestNothingIsAnEmptyObject(t *testing.T) {
+func TestR14NothingIsAnEmptyObject(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"", " \n", "null", " null ", "{}"} {
 		if err := validate(t, "fixture_small", args); err == nil || len(err.Issues) != 3 || err.Issues[0].Code != runtime.IssueMissing {
@@ -110,7 +110,7 @@ func TestNothingIsAnEmptyObject(t *testing.T) {
 	}
 }
 
-func TestProblemsInOrder(t *testing.T) {
+func TestR15Order(t *testing.T) {
 	t.Parallel()
 	args := `{"order":{"lines":[{"sku":1},{"sku":"a","quantity":3000000000,"price":"x","tags":[1]}],"priority":"urgent","nope":{"x":[1,2]}}}`
 	err := validate(t, "fixture_medium", args)
@@ -135,7 +135,7 @@ func TestProblemsInOrder(t *testing.T) {
 	}
 }
 
-func TestTwentyProblems(t *testing.T) {
+func TestR14TwentyProblems(t *testing.T) {
 	t.Parallel()
 	args := `{"points":[` + strings.Repeat(`{},`, 40) + `{"x":"a"}]}`
 	err := validate(t, "fixture_large", args)
@@ -147,7 +147,7 @@ func TestTwentyProblems(t *testing.T) {
 	}
 }
 
-func TestRepair(t *testing.T) {
+func TestR14Repair(t *testing.T) {
 	t.Parallel()
 	good := mediumArgs
 	var v struct {
@@ -183,7 +183,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-func TestLimits(t *testing.T) {
+func TestR14Limits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args, want string
@@ -210,9 +210,9 @@ func manyKeys(n int) string {
 	return strings.TrimSuffix(b.String(), ",")
 }
 
-// TestHostileWork counts allocations of arguments that are made to cost much:
+// TestR14HostileWork counts allocations of arguments that are made to cost much:
 // problems beyond the twentieth must be counted only.
-func TestHostileWork(t *testing.T) {
+func TestR14HostileWork(t *testing.T) {
 	for name, args := range map[string]string{
 		"long key":     `{"` + strings.Repeat("k", 500_000) + `":[{` + strings.TrimSuffix(strings.Repeat(`"":1,`, 9_000), ",") + `}]}`,
 		"unknown keys": `{` + manyKeys(10_000) + `}`,
@@ -230,9 +230,9 @@ func TestHostileWork(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts good arguments at each byte: never a panic, always a
+// TestR14Truncated cuts good arguments at each byte: never a panic, always a
 // problem.
-func TestTruncated(t *testing.T) {
+func TestR14Truncated(t *testing.T) {
 	t.Parallel()
 	for i := 1; i < len(mediumArgs); i++ {
 		if err := validate(t, "fixture_medium", mediumArgs[:i]); err == nil {
@@ -241,9 +241,9 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestInputIsCopied overwrites the arguments after the call: what the hook got
+// TestR14InputIsCopied overwrites the arguments after the call: what the hook got
 // must be its own.
-func TestInputIsCopied(t *testing.T) {
+func TestR14InputIsCopied(t *testing.T) {
 	t.Parallel()
 	args := []byte(`{"city":"Lisbon","days":3,"unit":"x"}`)
 	r := toolimpl.Read("x", args, 0)
@@ -272,9 +272,9 @@ func FuzzMedium(f *testing.F) {
 // bytesOfJSON are those that matter to a parser, and some that never may.
 const bytesOfJSON = "{}[]\",:0123456789.-+eEtrufalsn \\\x00\xff"
 
-// TestRandomMistakes is FuzzMedium on good arguments with random bytes changed,
+// TestR14AgainstStandard is FuzzMedium on good arguments with random bytes changed,
 // dropped, doubled and moved.
-func TestRandomMistakes(t *testing.T) {
+func TestR14AgainstStandard(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 11))
 	accepted := 0

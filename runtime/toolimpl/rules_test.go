@@ -107,9 +107,9 @@ func FuzzRules(f *testing.F) {
 	f.Fuzz(func(t *testing.T, args []byte) { agreement{t, a.in, a.out}.check(args, false) })
 }
 
-// TestRules compares decoder and schema on random arguments, most of them with
+// TestR14AgreesWithTheSchema compares decoder and schema on random arguments, most of them with
 // something wrong in them.
-func TestRules(t *testing.T) {
+func TestR14AgreesWithTheSchema(t *testing.T) {
 	t.Parallel()
 	a := newAgreement(t)
 	if !a.check([]byte(rulesArgs), true) {
@@ -150,9 +150,9 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestTypedRules calls with arguments that Go code made: they are checked like
+// TestR15TypedArguments calls with arguments that Go code made: they are checked like
 // those of a model, without their values being repeated where they are secret.
-func TestTypedRules(t *testing.T) {
+func TestR15TypedArguments(t *testing.T) {
 	t.Parallel()
 	toolset := fixturetools.NewService(new(fixture.Service))
 	slow := "slow"
@@ -166,8 +166,8 @@ func TestTypedRules(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotRepeated sends secrets that are wrong in every way.
-func TestSecretsAreNotRepeated(t *testing.T) {
+// TestR15SecretsAreNotRepeated sends secrets that are wrong in every way.
+func TestR15SecretsAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{`"hu"`, `4815162342`, `{"hunter":1}`, `["hunter"]`, `true`} {
 		args := strings.Replace(rulesArgs, `"hunter"`, secret, 1)

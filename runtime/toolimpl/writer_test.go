@@ -47,7 +47,7 @@ func standard(t *testing.T, v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func TestWriterAgainstStandard(t *testing.T) {
+func TestR16AgainstStandard(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 7))
 	floats := []float64{0, math.Copysign(0, -1), 1, -1.5, 1e-6, 9.99e-7, 1e20, 1e21, 1e-9, math.MaxFloat64, math.SmallestNonzeroFloat64, 0.1, 1.0 / 3}
@@ -91,7 +91,7 @@ type failingText struct{}
 
 func (failingText) MarshalText() ([]byte, error) { return nil, errors.New("secret=hunter2") }
 
-func TestWriterRefuses(t *testing.T) {
+func TestR16Refuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		write func(w *toolimpl.Writer)
@@ -134,7 +134,7 @@ func writeMany(w *toolimpl.Writer, n int) {
 	w.EndArray()
 }
 
-func TestPointerOfFailure(t *testing.T) {
+func TestR16PointerOfFailure(t *testing.T) {
 	t.Parallel()
 	w := toolimpl.Write("x")
 	w.Object()

@@ -35,6 +35,9 @@ type logged struct {
 // Unwrap implements [runtime.ToolWrapper].
 func (l *logged) Unwrap() runtime.Tool { return l.Tool }
 
+// Enabled tells a run whether anything would be logged.
+func (l *logged) Enabled(ctx context.Context) bool { return l.logger.Enabled(ctx, slog.LevelError) }
+
 // call describes a call.
 func (l *logged) call(ctx context.Context) []slog.Attr {
 	info, _ := runtime.CallFrom(ctx)

@@ -89,20 +89,3 @@ func TestR29Log(t *testing.T) {
 		t.Error("a secret is in the log")
 	}
 }
-
-// BenchmarkLogOff is what a logger costs that logs nothing: F13.
-func BenchmarkLogOff(b *testing.B) {
-	off := slog.New(slog.DiscardHandler)
-	ts := wrap.Log(newSet(knows("x")), off)
-	tools, err := ts.Tools(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	o, _ := runtime.AsTool[runtime.Observer](tools[0])
-	outcome := runtime.Outcome{Kind: runtime.OK}
-	b.ReportAllocs()
-	for b.Loop() {
-		ctx := o.Before(b.Context(), runtime.Call{})
-		o.After(ctx, outcome)
-	}
-}

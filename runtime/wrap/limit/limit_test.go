@@ -221,3 +221,15 @@ func TestConformance(t *testing.T) {
 		runtimetest.Toolset(t, ts)
 	}
 }
+
+// BenchmarkWrapper is what each limit adds to a call that it lets through: F13.
+func BenchmarkWrapper(b *testing.B) {
+	for name, wrapper := range map[string]func(runtime.Toolset) runtime.Toolset{
+		"concurrency": func(ts runtime.Toolset) runtime.Toolset { return limit.Concurrency(ts, 4) },
+		"rate":        func(ts runtime.Toolset) runtime.Toolset { return limit.Rate(ts, 1<<30, time.Second) },
+		"breaker":     limit.Breaker,
+		"backoff":     limit.Backoff,
+	} {
+		b.Run(name, func(b *testing.B) { runtimetest.Overhead(b, wrapper) })
+	}
+}

@@ -150,3 +150,17 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	runtimetest.Toolset(t, oteltrace.Trace(set{newTool("x", runtime.TextResult("ok"), nil)}))
 }
+
+// BenchmarkWrapper is what tracing adds to a call: F13, without a provider, and with
+// one whose spans go nowhere.
+func BenchmarkWrapper(b *testing.B) {
+	b.Run("off", func(b *testing.B) {
+		runtimetest.Overhead(b, func(ts runtime.Toolset) runtime.Toolset { return oteltrace.Trace(ts) })
+	})
+	b.Run("on", func(b *testing.B) {
+		tracers, meters := trace.NewTracerProvider(), metric.NewMeterProvider(metric.WithReader(metric.NewManualReader()))
+		runtimetest.Overhead(b, func(ts runtime.Toolset) runtime.Toolset {
+			return oteltrace.Trace(ts, oteltrace.TracerProvider(tracers), oteltrace.MeterProvider(meters))
+		})
+	})
+}
