@@ -40,6 +40,7 @@ var rules = []rule{
 	{"gen/internal/output", []string{"gen/internal/diag"}, "files are bytes"},
 	{"runtime/schema", []string{}, "it is the leaf that the generator and the runtime share"},
 	{"runtime", []string{"runtime/schema"}, "a program with generated tools links the standard library and this"},
+	{"runtime/secret", []string{"runtime"}, "a secret knows nothing of connections"},
 	{"runtime/wrap", []string{"runtime", "runtime/schema"}, "a wrapper knows toolsets, and none in particular"},
 	{"runtime/wrap/limit", []string{"runtime", "runtime/wrap"}, "limits are wrappers with dependencies of their own"},
 	{"runtime/wrap/oteltrace", []string{"runtime", "runtime/wrap"}, "traces are a wrapper with dependencies of its own"},

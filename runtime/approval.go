@@ -129,7 +129,7 @@ func (b *batch) approve(ctx context.Context, i int) error {
 	}
 	p := b.pendingCall(i, pending)
 	shown := p
-	shown.Args = b.maskers.shown(p.Args)
+	shown.Args = b.masker.shown(p.Args)
 	d, asked := ask(ctx, shown)
 	if asked != nil {
 		return err // nobody decided

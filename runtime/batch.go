@@ -22,7 +22,7 @@ type batch struct {
 	again    []bool            // a person has said that it is to run though it may have
 	asked    []json.RawMessage // the arguments that the model sent
 	decided  []*Decision
-	maskers  maskers
+	masker   Masker
 	step     int
 	fatal    atomic.Bool
 
@@ -36,7 +36,7 @@ type batch struct {
 
 // newBatch resolves the calls of a batch.
 func (r *Run) newBatch(l *listing, calls []Call) *batch {
-	b := &batch{run: r, outcomes: make([]Outcome, len(calls)), maskers: l.maskers}
+	b := &batch{run: r, outcomes: make([]Outcome, len(calls)), masker: l.masker}
 	if n := len(calls); n == 1 {
 		b.entries, b.ordinals, b.asked = b.single.entries[:], b.single.ordinal[:], b.single.asked[:]
 		b.reserved, b.started, b.again = b.single.flags[:1:1], b.single.flags[1:2:2], b.single.flags[2:]
@@ -115,6 +115,7 @@ func (b *batch) check(ctx context.Context) {
 		}
 		if err := b.validate(ctx, i, o.Args); err != nil {
 			b.classify(o, err)
+			b.maskError(i)
 		}
 	}
 }

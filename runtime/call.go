@@ -150,7 +150,7 @@ func Progress(ctx context.Context, done, total float64, text string) {
 		return
 	}
 	if call, ok := CallFrom(ctx); ok {
-		report(call, done, total, MaskerFrom(ctx).Mask(clip(text, maxMessage)))
+		report(call, done, total, clip(MaskerFrom(ctx).Mask(text), maxMessage))
 	}
 }
 

@@ -15,7 +15,7 @@ type callContext struct {
 	parent   context.Context //nolint:containedctx // it is a context itself
 	deadline time.Time       // zero: that of the parent, and all else of it
 	run      *Run
-	maskers  maskers
+	masker   Masker
 	info     CallInfo
 	args     json.RawMessage
 	ordinal  int // among equal calls of the run

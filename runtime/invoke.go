@@ -34,7 +34,7 @@ func (b *batch) context(parent context.Context, i int, now time.Time) *callConte
 // describe makes a context that knows the call and has no deadline of its own.
 func (b *batch) describe(parent context.Context, i int) *callContext {
 	o, e := &b.outcomes[i], b.entries[i]
-	c := &callContext{parent: parent, run: b.run, maskers: b.maskers, args: b.asked[i], ordinal: b.ordinals[i]}
+	c := &callContext{parent: parent, run: b.run, masker: b.masker, args: b.asked[i], ordinal: b.ordinals[i]}
 	c.info = CallInfo{ID: o.ID, Tool: o.Name, Attempt: o.Attempt, RunID: b.run.options.id, Step: b.step}
 	c.info.LastAttempt = !b.run.options.noBudgets && o.Attempt > b.run.retriesOf(o.Name, e.def)
 	if d := b.decision(i); d != nil {
@@ -54,6 +54,7 @@ func (b *batch) invoke(ctx context.Context, i int) {
 		ctx = beforeAll(b.describe(ctx, i), e.observers, o.Call) //nolint:contextcheck // it is derived from ctx
 	}
 	b.answer(ctx, i, start)
+	b.maskError(i)
 	o.Elapsed = time.Since(start)
 	if o.Kind == Pending {
 		b.started[i] = false // it costs nothing until it runs
@@ -142,7 +143,7 @@ func (b *batch) bring(ctx context.Context, i int, r *Result) {
 	if def.MaxResult > 0 {
 		limit = def.MaxResult
 	}
-	masked, err := b.maskers.result(r)
+	masked, err := b.masker.Result(r)
 	if err != nil {
 		fail(o, ToolError, fmt.Errorf("the result can't be masked, and is withheld: %w", err))
 		return
@@ -156,7 +157,7 @@ func (b *batch) bring(ctx context.Context, i int, r *Result) {
 		return
 	}
 	if d := b.decision(i); d != nil && d.Args != nil {
-		bounded = withNote(bounded, "[a reviewer changed the arguments to "+clip(b.maskers.Mask(string(d.Args)), maxMessage)+"]")
+		bounded = withNote(bounded, "[a reviewer changed the arguments to "+clip(string(b.masker.shown(d.Args)), maxMessage)+"]")
 	}
 	o.Kind, o.Result = OK, bounded
 }
@@ -230,8 +231,24 @@ func (b *batch) classify(out *Outcome, err error) {
 	}
 }
 
+// maskError takes secrets out of what the host is told of an outcome, too: it logs that.
+func (b *batch) maskError(i int) {
+	o := &b.outcomes[i]
+	if o.Err == nil {
+		return
+	}
+	defer func() {
+		if recover() != nil { // a masker's own
+			o.Err = errWithheld
+		}
+	}()
+	o.Err = b.masker.Error(o.Err)
+}
+
+var errWithheld = errors.New("the error can't be masked, and is withheld")
+
 // message masks and bounds what a model reads of an error.
-func (b *batch) message(text string) string { return clip(b.maskers.Mask(text), maxMessage) }
+func (b *batch) message(text string) string { return clip(b.masker.Mask(text), maxMessage) }
 
 func retryReason(e *RetryError) Reason {
 	switch {

@@ -312,6 +312,9 @@ func (b *batch) remember(ctx context.Context, i int, d *Decision, p *PendingCall
 	if p.Kind == PendingUnknown {
 		key = call + approvedAgain + strconv.Itoa(p.Again)
 	}
+	if masked := b.masker.shown(d.Args); string(masked) != string(d.Args) {
+		return false, fmt.Errorf("the decision about call %s has a secret in its arguments: a journal can't keep that", o.ID)
+	}
 	first, err = j.put(ctx, key, d)
 	if err != nil || first {
 		return first, err
@@ -349,8 +352,9 @@ func (b *batch) record(ctx context.Context, i int) error {
 	if b.run.journal == nil || o.Kind != OK && o.Kind != Retry && o.Kind != Failed {
 		return nil
 	}
-	j := b.run.journal
-	_, err := j.put(ctx, b.callRecord(i)+".done."+j.versionOf(b.entries[i].def), o)
+	j, kept := b.run.journal, *o
+	kept.Args = nil // they are in the key, as a hash; here they could hold a secret
+	_, err := j.put(ctx, b.callRecord(i)+".done."+j.versionOf(b.entries[i].def), &kept)
 	return err
 }
 

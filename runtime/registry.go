@@ -95,7 +95,7 @@ func (r *Registry) Close() error {
 // prompt, without secrets: static ones first, each group in registry order.
 func (r *Registry) Instructions(ctx context.Context) ([]Instruction, error) {
 	var static, dynamic []Instruction
-	masker := maskers(slices.Collect(each[Secrets](r.toolsets)))
+	masker := NewMasker(slices.Collect(each[Secrets](r.toolsets))...)
 	for in := range each[Instructor](r.toolsets) {
 		texts, err := in.Instructions(ctx)
 		if err != nil {
@@ -139,7 +139,7 @@ type listing struct {
 	entries []entry        // of tools, by index
 	owners  []Toolset      // likewise
 	byName  map[string]int // folded name to index
-	maskers maskers
+	masker  Masker
 	waiting map[string]string // names of tools that are to be found first, and by which tool
 	sources [][]Tool          // what each toolset returned: the same again is the same listing
 
@@ -191,7 +191,7 @@ func list(ctx context.Context, toolsets []Toolset) (*listing, error) {
 		}
 		for inner := range walk(ts) {
 			if s, ok := inner.(Secrets); ok {
-				l.maskers = append(l.maskers, s)
+				l.masker.secrets = append(l.masker.secrets, s)
 			}
 			if u, ok := inner.(Unloading); ok {
 				l.keepBack(u.Unloaded(ctx))

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolgen/toolgen/runtime"
+	"github.com/toolgen/toolgen/runtime/secret"
 )
 
 func TestR1Names(t *testing.T) {
@@ -167,6 +168,7 @@ func (i instructor) Instructions(context.Context) ([]runtime.Instruction, error)
 func TestR3Below(t *testing.T) {
 	t.Parallel()
 	first, second := &telling{instructor: instructor{"the key is hunter2", false}}, &telling{instructor: instructor{"two", false}}
+	second.Add(secret.New("hunter2"))
 	both := several{first, wrapped{second}}
 	registry, err := runtime.NewRegistry(both)
 	if err != nil {
@@ -195,6 +197,7 @@ func (s several) Unwrap() []runtime.Toolset                   { return s }
 
 type telling struct {
 	instructor
+	secret.Masker
 
 	changed func()
 }
@@ -202,16 +205,6 @@ type telling struct {
 func (w *telling) Watch(changed func()) (stop func()) {
 	w.changed = changed
 	return func() { w.changed = nil }
-}
-
-func (*telling) Masker() runtime.Masker { return redactor{} }
-
-type redactor struct{}
-
-func (redactor) Mask(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }
-
-func (redactor) MaskJSON(raw json.RawMessage) (json.RawMessage, error) {
-	return json.RawMessage(redactor{}.Mask(string(raw))), nil
 }
 
 // TestR2Hints reads a hint that nobody gave as the worst case, and one that was given

@@ -129,7 +129,7 @@ func (r *Run) step(ctx context.Context) (*listing, error) {
 func (r *Run) withoutDisabled(l *listing) *listing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := &listing{maskers: l.maskers, waiting: l.waiting}
+	out := &listing{masker: l.masker, waiting: l.waiting}
 	out.grow(len(l.tools))
 	for i, t := range l.tools {
 		if name := t.Definition().Name; !r.spent.disabled[name] {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/toolgen/toolgen/runtime"
+	"github.com/toolgen/toolgen/runtime/secret"
 )
 
 type sandbox struct {
@@ -85,24 +86,7 @@ func TestR4PerRun(t *testing.T) {
 // vault is a toolset with a secret, which appears with the first call.
 type vault struct {
 	set
-
-	secret string
-}
-
-func (v *vault) Masker() runtime.Masker { return v }
-
-func (v *vault) Mask(text string) string {
-	if v.secret == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, v.secret, "[redacted]")
-}
-
-func (v *vault) MaskJSON(raw json.RawMessage) (json.RawMessage, error) {
-	if strings.Contains(string(raw), "unmaskable") {
-		return nil, errors.New("can't")
-	}
-	return json.RawMessage(v.Mask(string(raw))), nil
+	secret.Masker
 }
 
 // TestR6MasksBeforeBounds masks results and messages of all toolsets with the
@@ -111,7 +95,7 @@ func TestR6MasksBeforeBounds(t *testing.T) {
 	v := &vault{}
 	say := func(r *runtime.Result, err error) *fake {
 		return newFake("x", func(ctx context.Context, _ json.RawMessage) (*runtime.Result, error) {
-			v.secret = "hunter2"
+			v.Add(secret.New("hunter2"))
 			if runtime.MaskerFrom(ctx).Mask("a hunter2") != "a [redacted]" {
 				return nil, errors.New("the tool's context has no masker")
 			}
@@ -129,7 +113,7 @@ func TestR6MasksBeforeBounds(t *testing.T) {
 		"cut":        {say(runtime.TextResult(long), nil), strings.Repeat("x", 969)},
 		"retry":      {say(nil, runtime.Retryf("not hunter2")), "not [redacted]"},
 		"failed":     {say(nil, runtime.Failedf("not hunter2")), "not [redacted]"},
-		"withheld":   {say(&runtime.Result{Structured: json.RawMessage(`"unmaskable"`)}, nil), "tool x failed"},
+		"withheld":   {say(&runtime.Result{Structured: json.RawMessage(`"unmaskable`)}, nil), "tool x failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			registry, err := runtime.NewRegistry(set{c.tool}, v)
@@ -157,6 +141,43 @@ func TestR6MasksBeforeBounds(t *testing.T) {
 				t.Errorf("got %q, want %q", shown, c.want)
 			}
 		})
+	}
+}
+
+// TestR35HostErrors masks what a host reads of outcomes and of the end of a run, and
+// finds what the errors are all the same.
+func TestR35HostErrors(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("dial u:hunter2@h")
+	for name, call := range map[string]func() (*runtime.Result, error){
+		"error":  func() (*runtime.Result, error) { return nil, fmt.Errorf("open: %w", broken) },
+		"panic":  func() (*runtime.Result, error) { panic(broken) },
+		"retry":  func() (*runtime.Result, error) { return nil, runtime.Retryf("not hunter2") },
+		"failed": func() (*runtime.Result, error) { return nil, &runtime.FailedError{Message: "no", Cause: broken} },
+	} {
+		v := &vault{set: set{newFake("x", func(context.Context, json.RawMessage) (*runtime.Result, error) { return call() })}}
+		v.Add(secret.New("hunter2"))
+		registry, err := runtime.NewRegistry(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := registry.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, ended := run.Call(t.Context(), calls("x")...)
+		_, later := run.Call(t.Context(), calls("x")...)
+		shown := fmt.Sprintf("%v %+v %v %+v %v", out[0].Err, out[0].Err, ended, ended, later)
+		if strings.Contains(shown, "hunter2") {
+			t.Errorf("%s: %s", name, shown)
+		}
+		if (name == "error" || name == "failed") && !errors.Is(out[0].Err, broken) {
+			t.Errorf("%s: the cause is lost", name)
+		}
+		if _, ok := errors.AsType[*runtime.PanicError](out[0].Err); ok != (name == "panic") {
+			t.Errorf("%s: a panic? %v", name, ok)
+		}
+		_ = run.Close()
 	}
 }
 

@@ -68,13 +68,13 @@ func (r *Run) Pending() []PendingCall {
 	}
 	out := slices.Clone(r.waits.pending)
 	for i := range out {
-		out[i].Args = r.listed.maskers.shown(out[i].Args)
+		out[i].Args = r.listed.masker.shown(out[i].Args)
 	}
 	return out
 }
 
 // shown masks arguments for a person; none, where that fails.
-func (m maskers) shown(args json.RawMessage) json.RawMessage {
+func (m Masker) shown(args json.RawMessage) json.RawMessage {
 	masked, err := m.MaskJSON(args)
 	if err != nil {
 		return json.RawMessage(`"withheld"`)
@@ -157,7 +157,7 @@ func (b *batch) pendingCall(i int, p *PendingError) PendingCall {
 	}
 	return PendingCall{
 		Again: again, CallID: o.ID, Tool: o.Name, Args: o.Args, ArgsSHA256: argsHash(o.Args), SchemaSHA256: b.entries[i].def.SchemaHash, Kind: kind,
-		Reason: b.maskers.Mask(p.Reason), Expires: p.Expires, Ordinal: b.ordinals[i],
+		Reason: b.masker.Mask(p.Reason), Expires: p.Expires, Ordinal: b.ordinals[i],
 	}
 }
 

@@ -158,7 +158,7 @@ func ExampleMask() {
 	show(wrap.Mask(shop(), wrap.MaskRule{Path: "email"}, wrap.MaskRule{Pattern: regexp.MustCompile(`A-\d+`)}), "look")
 	// Output:
 	// tools: look refund
-	// look ok {"email":"[redacted]","id":"[redacted]"}
+	// look ok {"id":"[redacted]","email":"[redacted]"}
 }
 
 func ExampleCache() {

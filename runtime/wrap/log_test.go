@@ -13,25 +13,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolgen/toolgen/runtime"
+	"github.com/toolgen/toolgen/runtime/secret"
 	"github.com/toolgen/toolgen/runtime/wrap"
 )
 
 var discard = slog.New(slog.DiscardHandler)
 
 // vault has a secret.
-type vault struct{ inner runtime.Toolset }
+type vault struct {
+	secret.Masker
 
-func (vault) Masker() runtime.Masker                              { return vaultMasker{} }
-func (v vault) Unwrap() []runtime.Toolset                         { return []runtime.Toolset{v.inner} }
-func (v vault) Tools(ctx context.Context) ([]runtime.Tool, error) { return v.inner.Tools(ctx) }
-
-type vaultMasker struct{}
-
-func (vaultMasker) Mask(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }
-
-func (m vaultMasker) MaskJSON(raw json.RawMessage) (json.RawMessage, error) {
-	return json.RawMessage(m.Mask(string(raw))), nil
+	inner runtime.Toolset
 }
+
+func newVault(inner runtime.Toolset) *vault {
+	v := &vault{inner: inner}
+	v.Add(secret.New("hunter2"))
+	return v
+}
+
+func (v *vault) Unwrap() []runtime.Toolset                         { return []runtime.Toolset{v.inner} }
+func (v *vault) Tools(ctx context.Context) ([]runtime.Tool, error) { return v.inner.Tools(ctx) }
 
 // TestR29Log logs every way in which a call can end.
 func TestR29Log(t *testing.T) {
@@ -50,10 +52,10 @@ func TestR29Log(t *testing.T) {
 		}
 		return a
 	}}))
-	ts := wrap.Log(vault{newSet(
+	ts := wrap.Log(newVault(newSet(
 		tool("fine", &runtime.Result{Structured: json.RawMessage(`{"ok":true}`)}, nil), tool("retry", nil, runtime.Retryf("not hunter2")), tool("failed", nil, runtime.Failedf("no")),
 		tool("broken", nil, errors.New("password is hunter2")), asks,
-	)}, logger)
+	)), logger)
 	run := start(t, ts, runtime.ErrorsEndCall(), runtime.NoBudgets(), runtime.ID("r1"))
 	for _, name := range []string{"fine", "retry", "failed", "broken", "asks"} {
 		if _, err := run.Call(t.Context(), runtime.Call{ID: "c-" + name, Name: name, Args: json.RawMessage(`{"pw":"hunter2"}`)}); err != nil {

@@ -29,7 +29,7 @@ func TestR27Spill(t *testing.T) {
 				}
 				return runtime.TextResult(long), nil
 			}
-			registry, err := runtime.NewRegistry(wrap.Spill(vault{newSet(big, knows("small"))}, dir))
+			registry, err := runtime.NewRegistry(wrap.Spill(newVault(newSet(big, knows("small"))), dir))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -566,9 +566,17 @@ func TestR33Mask(t *testing.T) {
 		}, nil
 	}
 	run := start(t, wrap.Mask(newSet(x), wrap.MaskRule{Pattern: regexp.MustCompile(`\d{3}-\d{4}`)}, wrap.MaskRule{Path: "customers.*.email"}))
-	want := `{"customers":[{"<k>":1,"email":"[redacted]","phone":"[redacted]"}],"email":"c@d","n":9007199254740993}call [redacted] `
+	want := `{"n":9007199254740993,"customers":[{"email":"[redacted]","phone":"[redacted]","<k>":1}],"email":"c@d"}call [redacted] `
 	if got := text(call(t, run, "x", "{}")); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
+	}
+	for name, err := range map[string]error{"retry": runtime.Retryf("not 555-1234"), "failed": runtime.Failedf("not 555-1234"), "fatal": errors.New("not 555-1234")} {
+		x := knows(name)
+		x.call = func(context.Context, json.RawMessage) (*runtime.Result, error) { return nil, err }
+		run := start(t, wrap.Mask(newSet(x), wrap.MaskRule{Pattern: regexp.MustCompile(`\d{3}-\d{4}`)}), runtime.ErrorsEndCall())
+		if o := call(t, run, name, "{}"); strings.Contains(o.Message+o.Err.Error(), "1234") || o.Kind != runtime.Kind(name) {
+			t.Errorf("%s: %s %q %v", name, o.Kind, o.Message, o.Err)
+		}
 	}
 	for _, bad := range []wrap.MaskRule{{}, {Pattern: regexp.MustCompile("x"), Path: "y"}} {
 		if _, err := runtime.NewRegistry(wrap.Mask(fixed{x}, bad)); err == nil {

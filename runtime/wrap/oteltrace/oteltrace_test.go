@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/toolgen/toolgen/runtime"
 	"github.com/toolgen/toolgen/runtime/runtimetest"
+	"github.com/toolgen/toolgen/runtime/secret"
 	"github.com/toolgen/toolgen/runtime/wrap/oteltrace"
 )
 
@@ -35,15 +37,13 @@ type set []runtime.Tool
 
 func (s set) Tools(context.Context) ([]runtime.Tool, error) { return s, nil }
 
-func (set) Masker() runtime.Masker { return masker{} }
+func (set) FindSecrets(text string) []runtime.Span { return hunter2().FindSecrets(text) }
 
-type masker struct{}
-
-func (masker) Mask(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }
-
-func (m masker) MaskJSON(raw json.RawMessage) (json.RawMessage, error) {
-	return json.RawMessage(m.Mask(string(raw))), nil
-}
+var hunter2 = sync.OnceValue(func() *secret.Masker {
+	var m secret.Masker
+	m.Add(secret.New("hunter2"))
+	return &m
+})
 
 func newTool(name string, r *runtime.Result, err error) runtime.Tool {
 	return &tool{runtime.Definition{Name: name, Description: "Does " + name + ".", Input: json.RawMessage(`{"type":"object"}`)}, func() (*runtime.Result, error) { return r, err }}
