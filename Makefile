@@ -66,6 +66,7 @@ fuzz: ## Fuzz what reads untrusted bytes, FUZZTIME each.
 	$(GO) test -run '^$$' -fuzz '^FuzzRules$$' -fuzztime $(FUZZTIME) ./runtime/toolimpl
 	$(GO) test -run '^$$' -fuzz '^FuzzAny$$' -fuzztime $(FUZZTIME) ./runtime/toolimpl
 	$(GO) test -run '^$$' -fuzz '^FuzzMask$$' -fuzztime $(FUZZTIME) ./runtime/secret
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./runtime/connection
 	$(GO) test -run '^$$' -fuzz '^FuzzAppendString$$' -fuzztime $(FUZZTIME) ./runtime/schema
 	$(GO) test -run '^$$' -fuzz '^FuzzCompare$$' -fuzztime $(FUZZTIME) ./gen/internal/lock
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./gen/internal/directive
