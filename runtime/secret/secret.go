@@ -7,7 +7,8 @@
 //
 // A run asks all its toolsets, and takes what they find out of everything that it shows:
 // results, messages, errors, instructions, logs, spans, journals. Toolsets that take a
-// connection have that from package connection.
+// connection have that from package connection; generated tools, whose hooks know
+// nothing of either, get it by [With].
 package secret
 
 import (
@@ -81,4 +82,27 @@ func (v Value) LogValue() slog.Value { return slog.StringValue(v.String()) }
 func (v *Value) UnmarshalText(text []byte) error {
 	*v = New(string(text))
 	return nil
+}
+
+// With returns a toolset that has secrets besides its own: those of what its hooks work
+// with, such as a connection.Handle.
+func With(ts runtime.Toolset, secrets ...runtime.Secrets) runtime.Toolset {
+	return &with{ts, secrets}
+}
+
+type with struct {
+	runtime.Toolset
+
+	secrets []runtime.Secrets
+}
+
+// Unwrap implements [runtime.ToolsetWrapper].
+func (w *with) Unwrap() []runtime.Toolset { return []runtime.Toolset{w.Toolset} }
+
+// FindSecrets implements [runtime.Secrets].
+func (w *with) FindSecrets(text string) (spans []runtime.Span) {
+	for _, s := range w.secrets {
+		spans = append(spans, s.FindSecrets(text)...)
+	}
+	return spans
 }

@@ -21,7 +21,7 @@ import (
 	_ "github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/toolgen/toolgen/runtime"
-	"github.com/toolgen/toolgen/runtime/internal/dbtest"
+	"github.com/toolgen/toolgen/runtime/internal/testserver"
 	"github.com/toolgen/toolgen/runtime/wrap"
 	"github.com/toolgen/toolgen/runtime/wrap/sqlstore"
 )
@@ -99,13 +99,13 @@ var killStores = []struct {
 	{"sqlite3", 10, func(_ *testing.T, dir string) string { return "file:" + filepath.Join(dir, "journal.db") }},
 	{"pgx", 10, func(t *testing.T, _ string) string {
 		t.Helper()
-		dsn, name := dbtest.PostgreSQL(t), "kill_"+strings.ToLower(crand.Text())
+		dsn, name := testserver.PostgreSQL(t), "kill_"+strings.ToLower(crand.Text())
 		execute(t, "pgx", dsn, "CREATE SCHEMA "+name)
 		return dsn + "&search_path=" + name
 	}},
 	{"mysql", 10, func(t *testing.T, _ string) string {
 		t.Helper()
-		dsn, name := dbtest.MySQL(t), "kill_"+strings.ToLower(crand.Text())
+		dsn, name := testserver.MySQL(t), "kill_"+strings.ToLower(crand.Text())
 		execute(t, "mysql", dsn, "CREATE DATABASE "+name)
 		return dsn + name
 	}},

@@ -19,7 +19,7 @@ import (
 	sqlite "github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/toolgen/toolgen/runtime"
-	"github.com/toolgen/toolgen/runtime/internal/dbtest"
+	"github.com/toolgen/toolgen/runtime/internal/testserver"
 	"github.com/toolgen/toolgen/runtime/runtimetest"
 	"github.com/toolgen/toolgen/runtime/wrap/sqlstore"
 )
@@ -66,7 +66,7 @@ func openSQLite(tb testing.TB) func() *sql.DB {
 
 func openPostgres(tb testing.TB) func() *sql.DB {
 	tb.Helper()
-	dsn, schema := dbtest.PostgreSQL(tb), "journal_"+strings.ToLower(rand.Text())
+	dsn, schema := testserver.PostgreSQL(tb), "journal_"+strings.ToLower(rand.Text())
 	admin := connect(tb, "pgx", dsn)
 	execute(tb, admin, "CREATE SCHEMA "+schema)
 	tb.Cleanup(func() { execute(tb, admin, "DROP SCHEMA "+schema+" CASCADE") })
@@ -77,7 +77,7 @@ func openPostgres(tb testing.TB) func() *sql.DB {
 
 func openMySQL(tb testing.TB) func() *sql.DB {
 	tb.Helper()
-	dsn, name := dbtest.MySQL(tb), "journal_"+strings.ToLower(rand.Text())
+	dsn, name := testserver.MySQL(tb), "journal_"+strings.ToLower(rand.Text())
 	admin := connect(tb, "mysql", dsn)
 	execute(tb, admin, "CREATE DATABASE "+name)
 	tb.Cleanup(func() { execute(tb, admin, "DROP DATABASE "+name) })

@@ -1,14 +1,14 @@
-// Package dbtest starts the database servers that tests need: PostgreSQL and MariaDB,
-// as the system's packages install them, each once for a test binary, on a free port
-// of the loopback, in a folder of its own, and as a user without privileges.
+// Package testserver starts the servers that tests need: PostgreSQL, MariaDB and etcd, as
+// the system's packages install them, each once for a test binary, on a free port of the
+// loopback, in a folder of its own, and as a user without privileges.
 //
 // A server ends with the test binary, however that ends: a shell stands between the
 // two, reads the standard input that the binary holds open, and at its end stops the
 // server and removes the folder.
 //
-// TOOLGEN_TEST_POSTGRES_DSN and TOOLGEN_TEST_MYSQL_DSN name servers to use instead. A
-// test that finds no server is skipped; with CI=true it fails.
-package dbtest
+// TOOLGEN_TEST_POSTGRES_DSN, TOOLGEN_TEST_MYSQL_DSN and TOOLGEN_TEST_ETCD name servers to
+// use instead. A test that finds no server is skipped; with CI=true it fails.
+package testserver
 
 import (
 	"errors"
@@ -35,6 +35,12 @@ func PostgreSQL(tb testing.TB) string {
 func MySQL(tb testing.TB) string {
 	tb.Helper()
 	return give(tb, "TOOLGEN_TEST_MYSQL_DSN", mariadb)
+}
+
+// Etcd returns the endpoint of an etcd server, which asks for no login.
+func Etcd(tb testing.TB) string {
+	tb.Helper()
+	return give(tb, "TOOLGEN_TEST_ETCD", etcd)
 }
 
 func give(tb testing.TB, variable string, start func() (string, error)) string {
@@ -83,13 +89,24 @@ var mariadb = sync.OnceValues(func() (string, error) {
 	return "root@tcp(127.0.0.1:" + port + ")/", err
 })
 
+var etcd = sync.OnceValues(func() (string, error) {
+	const client, peer = `http://127.0.0.1:$PORT`, `http://127.0.0.1:$PEER`
+	port, err := server{
+		program: "etcd", where: []string{"/usr/sbin"}, user: "etcd",
+		serve: `etcd --data-dir "$DIR/data" --listen-client-urls ` + client + ` --advertise-client-urls ` + client +
+			` --listen-peer-urls ` + peer + ` --initial-advertise-peer-urls ` + peer + ` --initial-cluster default=` + peer + ` --unsafe-no-fsync`,
+		ready: "ready to serve client requests", stop: "KILL",
+	}.start()
+	return "http://127.0.0.1:" + port, err
+})
+
 // A server says how one is made and started. Its commands are read by a shell, which
-// knows DIR and PORT.
+// knows DIR and PORT, and the number of another free port, PEER.
 type server struct {
 	program string
 	where   []string // folders to look in after those of PATH
 	user    string   // whose it is if root starts it
-	create  string
+	create  string   // "": nothing needs to be made
 	serve   string
 	ready   string // what it logs once it serves
 	stop    string // the signal that ends it at once, with its children
@@ -101,7 +118,7 @@ const startWithin = time.Minute
 // supervise waits for the end of its standard input, and leaves nothing.
 const supervise = `
 trap 'rm -rf "$DIR"' EXIT
-(eval "$CREATE") >"$DIR/log" 2>&1 </dev/null || { cat >/dev/null; exit 1; }
+(eval "${CREATE:-true}") >"$DIR/log" 2>&1 </dev/null || { cat >/dev/null; exit 1; }
 eval "exec $SERVE" >>"$DIR/log" 2>&1 </dev/null &
 cat >/dev/null
 kill -"$STOP" $!
@@ -122,13 +139,17 @@ func (s server) start() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	peer, err := freePort()
+	if err != nil {
+		return "", err
+	}
 	dir, err := os.MkdirTemp("", "toolgen-"+s.program+"-")
 	if err != nil {
 		return "", err
 	}
 	cmd := exec.Command("sh", "-c", supervise) //nolint:noctx // it lives as long as the process
 	cmd.Dir = dir
-	cmd.Env = []string{"DIR=" + dir, "PORT=" + port, "CREATE=" + s.create, "SERVE=" + s.serve, "STOP=" + s.stop, "LC_ALL=C.UTF-8", "PATH=" + bin + ":" + os.Getenv("PATH")}
+	cmd.Env = []string{"DIR=" + dir, "PORT=" + port, "PEER=" + peer, "CREATE=" + s.create, "SERVE=" + s.serve, "STOP=" + s.stop, "LC_ALL=C.UTF-8", "PATH=" + bin + ":" + os.Getenv("PATH")}
 	if err := asUser(cmd, dir, s.user, "nobody"); err != nil {
 		return "", errors.Join(err, os.Remove(dir))
 	}

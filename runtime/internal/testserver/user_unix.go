@@ -1,6 +1,6 @@
 //go:build unix
 
-package dbtest
+package testserver
 
 import (
 	"errors"
