@@ -46,6 +46,7 @@ var rules = []rule{
 	{"runtime/connection/runtimevarconn", []string{"runtime/connection"}, "a resolver is linked by who wants it"},
 	{"runtime/connection/etcdconn", []string{"runtime/connection"}, "a resolver is linked by who wants it"},
 	{"runtime/connection/vaultconn", []string{"runtime/connection", "runtime/secret"}, "a resolver is linked by who wants it"},
+	{"runtime/tabular", []string{"runtime", "runtime/schema"}, "rows are rows, whoever reads them"},
 	{"runtime/wrap", []string{"runtime", "runtime/schema"}, "a wrapper knows toolsets, and none in particular"},
 	{"runtime/wrap/limit", []string{"runtime", "runtime/wrap"}, "limits are wrappers with dependencies of their own"},
 	{"runtime/wrap/oteltrace", []string{"runtime", "runtime/wrap"}, "traces are a wrapper with dependencies of its own"},
