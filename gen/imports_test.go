@@ -43,7 +43,7 @@ var rules = []rule{
 	{"runtime/secret", []string{"runtime"}, "a secret knows nothing of connections"},
 	{"runtime/connection", []string{"runtime", "runtime/secret"}, "a connection knows no system that it connects to"},
 	{"runtime/connection/fileconn", []string{"runtime/connection"}, "a resolver is linked by who wants it"},
-	{"runtime/connection/runtimevarconn", []string{"runtime/connection"}, "a resolver is linked by who wants it"},
+	{"runtime/connection/runtimevarconn", []string{"runtime/connection", "runtime/secret"}, "a resolver is linked by who wants it"},
 	{"runtime/connection/etcdconn", []string{"runtime/connection"}, "a resolver is linked by who wants it"},
 	{"runtime/connection/vaultconn", []string{"runtime/connection", "runtime/secret"}, "a resolver is linked by who wants it"},
 	{"runtime/tabular", []string{"runtime", "runtime/schema"}, "rows are rows, whoever reads them"},

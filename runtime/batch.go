@@ -115,6 +115,7 @@ func (b *batch) check(ctx context.Context) {
 		}
 		if err := b.validate(ctx, i, o.Args); err != nil {
 			b.classify(o, err)
+			b.quoteNothing(ctx, i)
 			b.maskError(i)
 		}
 	}

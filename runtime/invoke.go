@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/toolgen/toolgen/runtime/schema"
@@ -54,6 +55,7 @@ func (b *batch) invoke(ctx context.Context, i int) {
 		ctx = beforeAll(b.describe(ctx, i), e.observers, o.Call) //nolint:contextcheck // it is derived from ctx
 	}
 	b.answer(ctx, i, start)
+	b.quoteNothing(ctx, i)
 	b.maskError(i)
 	o.Elapsed = time.Since(start)
 	if o.Kind == Pending {
@@ -218,7 +220,7 @@ func (b *batch) classify(out *Outcome, err error) {
 	case errors.As(err, &retry) && retry != nil: // a nil pointer in an error says nothing
 		out.Kind, out.Reason, out.Message = Retry, retryReason(retry), b.message(retry.Message)
 	case errors.As(err, &failed) && failed != nil:
-		out.Kind, out.Reason, out.Message = Failed, Reason(failed.Code), b.message(failed.Message)
+		out.Kind, out.Reason, out.Message = Failed, Reason(b.masker.Mask(string(failed.Code))), b.message(failed.Message)
 		if failed.Code == "" {
 			out.Reason = Reason(ToolFailed)
 		}
@@ -232,20 +234,47 @@ func (b *batch) classify(out *Outcome, err error) {
 }
 
 // maskError takes secrets out of what the host is told of an outcome, too: it logs that.
-func (b *batch) maskError(i int) {
+func (b *batch) maskError(i int) { b.outcomes[i].Err = b.masker.Error(b.outcomes[i].Err) }
+
+// quoteNothing words the message about bad arguments anew where they have a secret.
+func (b *batch) quoteNothing(ctx context.Context, i int) {
 	o := &b.outcomes[i]
-	if o.Err == nil {
-		return
-	}
 	defer func() {
 		if recover() != nil { // a masker's own
-			o.Err = errWithheld
+			o.Message = unacceptable(o.Name)
 		}
 	}()
-	o.Err = b.masker.Error(o.Err)
+	if retry, ok := errors.AsType[*RetryError](o.Err); ok && retry != nil && o.Kind == Retry && b.masker.secrets != nil {
+		if o.Message = b.problems(ctx, i, retry); o.Message != b.message(retry.Message) {
+			o.Err = &maskedError{o.Message, o.Err}
+		}
+	}
 }
 
-var errWithheld = errors.New("the error can't be masked, and is withheld")
+// problems is the message of what is wrong with a call's arguments. It quotes the
+// beginnings of values, of which half a secret would not be found: where there is a
+// secret among them, the tool is asked about arguments without.
+func (b *batch) problems(ctx context.Context, i int, retry *RetryError) string {
+	args := b.outcomes[i].Args
+	masked, err := b.masker.MaskJSON(args)
+	if len(retry.Issues) == 0 || err == nil && string(masked) == string(args) {
+		return b.message(retry.Message)
+	}
+	if err == nil {
+		if again, ok := errors.AsType[*RetryError](b.validate(ctx, i, masked)); ok && again != nil {
+			return b.message(again.Message)
+		}
+	}
+	parts := []string{unacceptable(b.outcomes[i].Name)}
+	for _, issue := range retry.Issues {
+		if issue.Want != "" {
+			parts = append(parts, "want "+issue.Want)
+		}
+	}
+	return b.message(strings.Join(parts, "; "))
+}
+
+func unacceptable(tool string) string { return "tool " + tool + ": the arguments are not acceptable" }
 
 // message masks and bounds what a model reads of an error.
 func (b *batch) message(text string) string { return clip(b.masker.Mask(text), maxMessage) }

@@ -315,7 +315,12 @@ func (b *batch) remember(ctx context.Context, i int, d *Decision, p *PendingCall
 	if masked := b.masker.shown(d.Args); string(masked) != string(d.Args) {
 		return false, fmt.Errorf("the decision about call %s has a secret in its arguments: a journal can't keep that", o.ID)
 	}
-	first, err = j.put(ctx, key, d)
+	kept := *d
+	kept.Message, kept.By = b.masker.Mask(d.Message), b.masker.Mask(d.By)
+	if d.Result != nil { // it is in the outcome, masked
+		kept.Result = nil
+	}
+	first, err = j.put(ctx, key, &kept)
 	if err != nil || first {
 		return first, err
 	}
@@ -323,7 +328,7 @@ func (b *batch) remember(ctx context.Context, i int, d *Decision, p *PendingCall
 	if _, err := j.get(ctx, key, &was); err != nil {
 		return false, err
 	}
-	if p.Kind == PendingUnknown || was.Verdict != d.Verdict || string(was.Args) != string(d.Args) || was.Message != d.Message {
+	if p.Kind == PendingUnknown || was.Verdict != d.Verdict || string(was.Args) != string(d.Args) || was.Message != kept.Message {
 		return false, &StaleApprovalError{CallID: o.ID, Why: "the call was decided before"}
 	}
 	return false, nil

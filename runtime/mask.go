@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +63,7 @@ func (m Masker) find(text string) []Span {
 	slices.SortFunc(all, func(a, b Span) int { return a.Start - b.Start })
 	merged := all[:1]
 	for _, next := range all[1:] {
-		if last := &merged[len(merged)-1]; next.Start < last.End {
+		if last := &merged[len(merged)-1]; next.Start <= last.End {
 			last.End = max(last.End, next.End)
 		} else {
 			merged = append(merged, next)
@@ -111,7 +113,7 @@ type jsonMask struct {
 	raw    []byte
 	at     int
 	out    []byte
-	names  []map[string]bool // of the objects that are open: keys with something redacted in them
+	names  []map[string]int // of the objects that are open: keys with something redacted in them, and what to try next
 }
 
 // token copies one token, or what stands in its place.
@@ -177,14 +179,21 @@ func (w *jsonMask) unique(key string) string {
 	}
 	top := &w.names[len(w.names)-1]
 	if *top == nil {
-		*top = make(map[string]bool)
+		*top = make(map[string]int)
 	}
-	found := key
-	for n := 2; (*top)[found]; n++ {
-		found = key + "#" + strconv.Itoa(n)
+	next := (*top)[key]
+	if next == 0 {
+		(*top)[key] = 2
+		return key
 	}
-	(*top)[found] = true
-	return found
+	for {
+		found := key + "#" + strconv.Itoa(next)
+		next++
+		if (*top)[found] == 0 {
+			(*top)[key], (*top)[found] = next, 2
+			return found
+		}
+	}
 }
 
 func (w *jsonMask) number() {
@@ -194,37 +203,63 @@ func (w *jsonMask) number() {
 	}
 	text := string(w.raw[w.at:end])
 	w.at = end
-	if spans := w.masker.find(text); len(spans) == 1 && spans[0] == (Span{0, len(text)}) {
+	digits := strings.TrimPrefix(text, "-")
+	if whole, fraction, ok := strings.Cut(digits, "."); ok && strings.Trim(fraction, "0") == "" {
+		digits = whole
+	}
+	if w.masker.isSecret(text) || w.masker.isSecret(digits) {
 		w.out = schema.AppendString(w.out, Redacted)
 		return
 	}
 	w.out = append(w.out, text...)
 }
 
+func (m Masker) isSecret(text string) bool {
+	spans := m.find(text)
+	return len(spans) == 1 && spans[0] == Span{0, len(text)}
+}
+
 // Error returns an error that says the same without secrets; what is in it is found by
 // errors.As and errors.Is as before. An error that can't be masked says so only.
-func (m Masker) Error(err error) error {
+func (m Masker) Error(err error) (masked error) {
 	if err == nil || len(m.secrets) == 0 {
 		return err
 	}
-	text := printed(err)
-	masked := m.Mask(text)
-	if masked == text {
-		return err
+	defer func() {
+		if recover() != nil { // a masker's own, or the error's
+			masked = errWithheld
+		}
+	}()
+	text := err.Error()
+	if clean := m.Mask(text); clean != text || m.Mask(printed(err)) != printed(err) {
+		return &maskedError{clean, err}
 	}
-	return &maskedError{masked, err}
+	return err
 }
+
+var errWithheld = errors.New("the error can't be masked, and is withheld")
 
 type maskedError struct {
 	text string
 	err  error
 }
 
-func (e *maskedError) Error() string    { return e.text }
-func (e *maskedError) GoString() string { return strconv.Quote(e.text) }
-func (e *maskedError) Unwrap() error    { return e.err }
+func (e *maskedError) Error() string { return e.text }
+func (e *maskedError) Unwrap() error { return e.err }
 
-// Result returns a result without secrets in its texts, links, hint and structured part.
+// Format implements [fmt.Formatter]: some verbs would print what is inside.
+func (e *maskedError) Format(f fmt.State, verb rune) {
+	switch verb {
+	case 'q':
+		_, _ = io.WriteString(f, strconv.Quote(e.text))
+	case 'x', 'X':
+		_, _ = fmt.Fprintf(f, "%x", e.text)
+	default:
+		_, _ = io.WriteString(f, e.text)
+	}
+}
+
+// Result returns a result without secrets in anything but its media.
 func (m Masker) Result(r *Result) (*Result, error) {
 	if len(m.secrets) == 0 {
 		return r, nil
@@ -232,13 +267,19 @@ func (m Masker) Result(r *Result) (*Result, error) {
 	c := *r
 	c.Blocks = make([]Block, len(r.Blocks))
 	for i, b := range r.Blocks {
-		b.Text, b.URI, b.Name = m.Mask(b.Text), m.Mask(b.URI), m.Mask(b.Name)
+		b.Text, b.URI, b.Name, b.MIME = m.Mask(b.Text), m.Mask(b.URI), m.Mask(b.Name), m.Mask(b.MIME)
 		c.Blocks[i] = b
 	}
 	if len(r.Blocks) == 0 {
 		c.Blocks = nil
 	}
-	c.Hint = m.Mask(r.Hint)
+	c.Hint, c.Handle, c.TruncatedBy = m.Mask(r.Hint), m.Mask(r.Handle), Limit(m.Mask(string(r.TruncatedBy)))
+	if r.Meta != nil {
+		c.Meta = make(map[string]string, len(r.Meta))
+		for key, value := range r.Meta {
+			c.Meta[m.Mask(key)] = m.Mask(value)
+		}
+	}
 	masked, err := m.MaskJSON(r.Structured)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,10 @@ import (
 	"testing"
 
 	"github.com/toolgen/toolgen/runtime"
+	"github.com/toolgen/toolgen/runtime/internal/fixture"
+	"github.com/toolgen/toolgen/runtime/internal/fixture/fixturetools"
 	"github.com/toolgen/toolgen/runtime/secret"
+	"github.com/toolgen/toolgen/runtime/wrap"
 )
 
 type sandbox struct {
@@ -178,6 +181,76 @@ func TestR35HostErrors(t *testing.T) {
 			t.Errorf("%s: a panic? %v", name, ok)
 		}
 		_ = run.Close()
+	}
+}
+
+// TestR35Arguments sends a secret where it is no good: what a model and a log read of it
+// quotes no beginning of it either.
+func TestR35Arguments(t *testing.T) {
+	t.Parallel()
+	const long = "ghp_Zx81kQpL0vTnR4uYb7cWmE2sJh6dKfA9gXoQ1wPz3N5tRy"
+	var m secret.Masker
+	m.Add(secret.New(long))
+	registry, err := runtime.NewRegistry(secret.With(fixturetools.NewService(&fixture.Service{}), &m), secret.With(set{
+		newFake("plain", func(context.Context, json.RawMessage) (*runtime.Result, error) {
+			return nil, &runtime.RetryError{Message: "got " + long[:40], Issues: []runtime.Issue{{Code: runtime.IssueType, Want: "a number"}}}
+		}),
+	}, &m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, journal := range []bool{false, true} {
+		opts := []runtime.Option{runtime.ID("r")}
+		if journal {
+			opts = append(opts, runtime.Journal(wrap.DirStore(t.TempDir()), "r", "v1"))
+		}
+		run, err := registry.Start(t.Context(), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, args := range map[string]string{
+			"fixture_small": `{"city":"a","days":"` + long + `","unit":"c","` + long + `":1}`, "plain": `{"a":"` + long + `"}`,
+		} {
+			out, err := run.Call(t.Context(), runtime.Call{ID: "1", Name: name, Args: json.RawMessage(args)})
+			if err != nil || out[0].Kind != runtime.Retry || strings.Contains(out[0].Message+out[0].Err.Error(), long[:12]) && name != "plain" || strings.Contains(out[0].Message, long[:12]) {
+				t.Errorf("%s: %+v, %v", name, out, err)
+			}
+			if name == "fixture_small" && !strings.Contains(out[0].Message, `/days: want an integer, got the string "[redacted]"`) {
+				t.Errorf("%s", out[0].Message)
+			}
+		}
+		if err := run.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestR35Fields masks all that is text in an outcome.
+func TestR35Fields(t *testing.T) {
+	t.Parallel()
+	v := &vault{set: set{
+		newFake("x", func(context.Context, json.RawMessage) (*runtime.Result, error) {
+			return &runtime.Result{
+				Meta: map[string]string{"hunter2": "hunter2"}, Handle: "hunter2", Hint: "hunter2", TruncatedBy: "hunter2",
+				Blocks: []runtime.Block{{Kind: runtime.Image, MIME: "image/hunter2", URI: "hunter2", Name: "hunter2", Text: "hunter2"}},
+			}, nil
+		}),
+		newFake("y", func(context.Context, json.RawMessage) (*runtime.Result, error) {
+			return nil, &runtime.FailedError{Code: "hunter2", Message: "hunter2"}
+		}),
+	}}
+	v.Add(secret.New("hunter2"))
+	registry, err := runtime.NewRegistry(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := registry.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := run.Call(t.Context(), calls("x", "y")...)
+	if raw, _ := json.Marshal(out); err != nil || strings.Contains(string(raw), "hunter2") {
+		t.Errorf("%s, %v", raw, err)
 	}
 }
 

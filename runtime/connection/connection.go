@@ -37,10 +37,12 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/toolgen/toolgen/runtime"
 	"github.com/toolgen/toolgen/runtime/secret"
 )
 
@@ -81,27 +83,40 @@ func isSensitive(name string) bool {
 // apikey, access_key, private_key, authorization, keyfile_dict or service_account in it,
 // be it JSON in a string; and passwords in URLs.
 func (c *Connection) Secrets() []secret.Value {
-	all := []secret.Value{c.Password}
+	all := append([]secret.Value{c.Password}, inURL(c.Host)...)
 	walk(c.Extra, false, func(text string, hidden bool) {
 		if hidden {
 			all = append(all, secret.New(text))
-		} else if u, err := url.Parse(text); err == nil && u.User != nil {
-			password, _ := u.User.Password()
-			all = append(all, secret.New(password))
 		}
+		all = append(all, inURL(text)...)
 	})
 	return slices.DeleteFunc(all, secret.Value.IsZero)
 }
 
-// walk visits the strings and numbers of an extra, and says whether they are below a
-// name that hides them.
+// loginInURL finds what is between the colon behind a login and the last @ of an
+// authority: of a URL, of one with a prefix such as jdbc:, and of user:password@tcp(h).
+var loginInURL = regexp.MustCompile(`((?:://|^)[^/?#\s:@]*:)([^/?#\s]*)@`)
+
+// inURL returns the passwords in a URL, as they are written and decoded.
+func inURL(text string) (all []secret.Value) {
+	for _, match := range loginInURL.FindAllStringSubmatch(text, -1) {
+		all = append(all, secret.New(match[2]), secret.New(unquote(match[2])))
+	}
+	return all
+}
+
+// walk visits the strings and numbers of an extra, those of JSON in a string too, and
+// says whether they are below a name that hides them.
 func walk(v any, hidden bool, visit func(text string, hidden bool)) {
 	switch v := v.(type) {
 	case string:
 		visit(v, hidden)
+		dec := json.NewDecoder(strings.NewReader(v))
+		dec.UseNumber()
 		var inner any
-		if hidden && json.Unmarshal([]byte(v), &inner) == nil {
-			if _, text := inner.(string); !text {
+		if dec.Decode(&inner) == nil {
+			switch inner.(type) {
+			case map[string]any, []any:
 				walk(inner, hidden, visit)
 			}
 		}
@@ -129,7 +144,7 @@ func (c Connection) String() string {
 		}
 		b.WriteString("@")
 	}
-	b.WriteString(c.Host)
+	b.WriteString(loginInURL.ReplaceAllString(c.Host, "${1}"+runtime.Redacted+"@"))
 	if c.Port != 0 {
 		b.WriteString(":" + strconv.Itoa(c.Port))
 	}

@@ -22,7 +22,8 @@ func full(tb testing.TB) *connection.Connection {
 	tb.Helper()
 	c, err := connection.Parse("orders", `{"conn_type":"postgresql","login":"ann","password":"s3cret-0","host":"db","port":5432,"schema":"shop","extra":{
 		"sslmode":"require","Access_Key_ID":"s3cret-1","aws":{"secret_access_key":"s3cret-2","region":"eu"},"tokens":["s3cret-3",{"n":90071992547409931}],
-		"keyfile_dict":"{\"private_key\":\"s3cret-4\",\"n\":[\"s3cret-5\"]}","proxy":"http://u:s3cret-6@proxy:8080","mode":"plain","authorization":true,"x_api_key":"\"s3cret-7"}}`)
+		"keyfile_dict":"{\"private_key\":\"s3cret-4\",\"n\":[\"s3cret-5\"]}","proxy":"http://u:s3cret-6@proxy:8080","mode":"plain","authorization":true,"x_api_key":"\"s3cret-7",
+		"jdbc":"jdbc:postgresql://u:s3cret%8@h/db","dsn":"u:s3cret-9@tcp(h)/db","my_secret":"{\"pin\":87654321}","conf":"{\"password\":\"s3cret-a\"}"}}`)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -36,7 +37,8 @@ func TestR36Secrets(t *testing.T) {
 		got = append(got, v.Reveal())
 	}
 	slices.Sort(got)
-	want := []string{`"s3cret-7`, "90071992547409931", "s3cret-0", "s3cret-1", "s3cret-2", "s3cret-3", "s3cret-4", "s3cret-5", "s3cret-6", `{"private_key":"s3cret-4","n":["s3cret-5"]}`}
+	want := []string{`"s3cret-7`, "87654321", "90071992547409931", "s3cret-0", "s3cret-1", "s3cret-2", "s3cret-3", "s3cret-4", "s3cret-5", "s3cret-6", "s3cret-6", "s3cret-9", "s3cret-9", "s3cret-a", "s3cret%8", "s3cret%8", `{"pin":87654321}`, `{"private_key":"s3cret-4","n":["s3cret-5"]}`}
+	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -69,6 +71,13 @@ func TestR36Prints(t *testing.T) {
 	if got := c.String(); got != "postgres://ann:[redacted]@db:5432/shop" {
 		t.Errorf("%s", got)
 	}
+	inHost, err := connection.Parse("x", `{"conn_type":"http","host":"https://agent:s3:cret@api.example.com"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := inHost.String(); got != "http://https://agent:[redacted]@api.example.com" || len(inHost.Secrets()) != 2 {
+		t.Errorf("%s, %d secrets", got, len(inHost.Secrets()))
+	}
 	if got := (connection.Connection{Type: "x", Login: "a@b:c"}).String(); got != "x://a%40b%3Ac@" {
 		t.Errorf("%s", got)
 	}
@@ -88,16 +97,17 @@ func TestR37Chain(t *testing.T) {
 		chain connection.Resolver
 		want  string
 	}{
-		"first":         {connection.Chain(connection.Static(a), connection.Static(b)), "first"},
-		"second":        {connection.Chain(missing, connection.Static(b)), "second"},
-		"down":          {connection.Chain(missing, down, connection.Static(b)), "the store is down"},
-		"down later":    {connection.Chain(connection.Static(a), down), "first"},
-		"nowhere":       {connection.Chain(connection.Static(), missing), "connection a is not found: looked for it in the program itself, there"},
-		"none":          {connection.Chain(), "connection a is not found: there is no place to look for it"},
-		"twice":         {connection.Static(a, b), "connection a: the program gives two of that id"},
-		"inside":        {connection.Chain(connection.Chain(missing), connection.Static(b)), "second"},
-		"says nothing":  {failing{nil}, "said nothing"},
-		"other missing": {connection.Chain(failing{fmt.Errorf("wrapped: %w", missing.err)}, connection.Static(b)), "second"},
+		"first":        {connection.Chain(connection.Static(a), connection.Static(b)), "first"},
+		"second":       {connection.Chain(missing, connection.Static(b)), "second"},
+		"down":         {connection.Chain(missing, down, connection.Static(b)), "the store is down"},
+		"down later":   {connection.Chain(connection.Static(a), down), "first"},
+		"nowhere":      {connection.Chain(connection.Static(), missing), "connection a is not found: looked for it in the program itself, there"},
+		"none":         {connection.Chain(), "connection a is not found: there is no place to look for it"},
+		"twice":        {connection.Static(a, b), "connection a: the program gives two of that id"},
+		"inside":       {connection.Chain(connection.Chain(missing), connection.Static(b)), "second"},
+		"says nothing": {failing{nil}, "said nothing"},
+		"another's":    {connection.Chain(failing{fmt.Errorf("its password: %w", missing.err)}, connection.Static(b)), "its password: connection a is not found: looked for it in there"},
+		"joined":       {connection.Chain(failing{errors.Join(down.err, missing.err)}, connection.Static(b)), "the store is down\nconnection a is not found: looked for it in there"},
 	} {
 		got, err := connection.Named(c.chain, "a").Connection(t.Context())
 		var text string

@@ -125,11 +125,10 @@ func (h *Handle[T]) attempt() bool {
 		return false
 	}
 	h.watch()
-	h.changed.Store(false)
 	h.opening = make(chan struct{})
 	ctx, cancel := context.WithTimeout(context.Background(), openWithin)
 	h.cancel = cancel
-	go h.renew(ctx, cancel)
+	go h.renew(ctx, cancel, h.current, h.closed)
 	return true
 }
 
@@ -142,20 +141,32 @@ func (h *Handle[T]) watch() {
 	h.unwatch = w.Watch(func() { h.changed.Store(true) })
 }
 
-// renew makes one attempt.
-func (h *Handle[T]) renew(ctx context.Context, cancel func()) {
-	defer cancel()
-	h.mu.Lock()
-	before, closed := h.current, h.closed
-	h.mu.Unlock()
-	with, value, err := h.resolve(ctx, before)
+// renew makes one attempt, from what was open, and how often it had been closed, when
+// that began.
+func (h *Handle[T]) renew(ctx context.Context, cancel func(), before *generation[T], closed int) {
+	changed := h.changed.Swap(false)
+	var with *Connection
+	var value *T
+	err := fmt.Errorf("connection %s: what opens it has ended its goroutine", h.source.ID())
+	defer func() { // come Goexit
+		cancel()
+		if err != nil && changed {
+			h.changed.Store(true) // it is still to be looked at
+		}
+		if old := h.install(with, value, err, before, closed); old != nil {
+			_ = closeValue(*old) // its users have what they came for
+		}
+	}()
+	with, value, err = h.resolve(ctx, before)
+}
+
+// install puts what an attempt has brought in its place, and returns what is to be
+// closed: not under the mutex, since that takes its time.
+func (h *Handle[T]) install(with *Connection, value *T, err error, before *generation[T], closed int) (old *T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed != closed { // nobody waits for it
-		if value != nil {
-			_ = closeValue(*value)
-		}
-		return
+		return value
 	}
 	close(h.opening)
 	h.opening, h.failed = nil, err
@@ -166,8 +177,9 @@ func (h *Handle[T]) renew(ctx context.Context, cancel func()) {
 		before.looked = time.Now()
 	default:
 		h.current = &generation[T]{value: *value, with: with, looked: time.Now()}
-		_ = h.retire(before) // its users have what they came for
+		return before.retire()
 	}
+	return nil
 }
 
 // resolve resolves the connection and opens it, unless what is open was opened with the
@@ -202,23 +214,29 @@ func (h *Handle[T]) isInvalid(g *generation[T]) bool {
 	return g.invalid
 }
 
-// retire closes what was opened, now or when its last user is done. The mutex is held.
-func (h *Handle[T]) retire(g *generation[T]) error {
+// retire says that another is in its place, and returns what is to be closed, where it
+// has no users. The mutex is held.
+func (g *generation[T]) retire() *T {
 	if g == nil {
 		return nil
 	}
-	g.retired = true
-	if g.users > 0 {
+	if g.retired = true; g.users > 0 {
 		return nil
 	}
-	return closeValue(g.value)
+	return &g.value
 }
 
-func closeValue(v any) error {
-	if c, ok := v.(io.Closer); ok {
-		return c.Close()
+func closeValue(v any) (err error) {
+	c, ok := v.(io.Closer)
+	if !ok {
+		return nil
 	}
-	return nil
+	defer func() {
+		if v := recover(); v != nil {
+			err = &runtime.PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return c.Close()
 }
 
 // Release says that the call is done with the value. It may be called twice.
@@ -250,6 +268,15 @@ func (h *Handle[T]) FindSecrets(text string) []runtime.Span { return h.masker.Fi
 // Close closes what is open, now or when its last user is done, and ends an attempt that
 // runs. A Get after it opens again.
 func (h *Handle[T]) Close() error {
+	old := h.shut()
+	if old == nil {
+		return nil
+	}
+	return h.masker.Error(closeValue(*old))
+}
+
+// shut forgets what is open, and returns what is to be closed.
+func (h *Handle[T]) shut() *T {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed++
@@ -264,5 +291,5 @@ func (h *Handle[T]) Close() error {
 	}
 	g := h.current
 	h.current, h.failed = nil, nil
-	return h.retire(g)
+	return g.retire()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -307,4 +308,101 @@ func TestR39Invalidate(t *testing.T) {
 		}
 		_ = h.Close()
 	})
+}
+
+// moody is a value that is closed in some way.
+type moody struct{ close func() }
+
+func (m *moody) Close() error {
+	m.close()
+	return nil
+}
+
+// TestR39Closing has values whose Close panics, takes long, or asks the handle itself:
+// nobody waits for it longer than they said, and the process lives.
+func TestR39Closing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := &vault{password: "first"}
+		var h *connection.Handle[*moody]
+		how := func() { panic("closing") }
+		h = connection.NewHandle(v, func(context.Context, *connection.Connection) (*moody, error) { return &moody{how}, nil })
+		replace := func() {
+			lease, err := h.Get(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			lease.Invalidate()
+			lease.Release()
+			within, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			begin := time.Now()
+			next, err := h.Get(within)
+			if err != nil || time.Since(begin) != 0 {
+				t.Fatalf("%v after %s", err, time.Since(begin))
+			}
+			next.Release()
+		}
+		replace()
+		if err := h.Close(); err == nil || !strings.Contains(err.Error(), "closing") {
+			t.Errorf("a panic of Close: %v", err)
+		}
+		how = func() { time.Sleep(time.Hour) }
+		replace()
+		how = func() {
+			within, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			if lease, err := h.Get(within); err == nil {
+				lease.Release()
+			}
+		}
+		_ = h.Close()
+		replace()
+		synctest.Wait()
+		how = func() {}
+		time.Sleep(2 * time.Hour)
+		_ = h.Close()
+	})
+}
+
+// TestR39Ends has what opens end its goroutine, a change that can't be read at first, and
+// a handle that is closed while it is opened, often.
+func TestR39Ends(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ends := connection.NewHandle(&vault{}, func(context.Context, *connection.Connection) (int, error) {
+			goruntime.Goexit()
+			return 0, nil
+		})
+		for range 2 {
+			if _, err := ends.Get(t.Context()); err == nil || !strings.Contains(err.Error(), "ended its goroutine") {
+				t.Errorf("%v", err)
+			}
+			time.Sleep(2 * time.Second)
+		}
+		v := watchedVault{&vault{password: "first"}}
+		var opened []*pool
+		h := handle(v, &opened)
+		get(t, h)
+		v.rotate("", errors.New("busy"))
+		v.watcher()
+		get(t, h)
+		time.Sleep(500 * time.Millisecond)
+		v.rotate("second", nil)
+		for range 3 {
+			time.Sleep(time.Second)
+			get(t, h)
+		}
+		if got := get(t, h); got != "second" {
+			t.Errorf("%s: the change is forgotten", got)
+		}
+		_ = h.Close()
+	})
+	h := connection.NewHandle(&vault{}, func(ctx context.Context, _ *connection.Connection) (int, error) { return 1, ctx.Err() })
+	for range 20_000 {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_, _ = h.Get(ctx)
+		_ = h.Close()
+	}
 }

@@ -71,7 +71,7 @@ func object(raw []byte) (map[string]any, error) {
 			return nil, notJSON(dec)
 		}
 		if _, twice := fields[key]; twice {
-			return nil, fmt.Errorf("JSON: %s is there twice", key)
+			return nil, fmt.Errorf("JSON: %s is there twice", shownKey(key))
 		}
 		fields[key] = value
 	}
@@ -114,11 +114,23 @@ func FromFields(fields map[string]any) (*Connection, error) {
 			err = errors.New("no such field; there are conn_type, description, host, login, password, schema, port and extra")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", shownKey(name), err)
 		}
 	}
 	c.Type, c.Password = typeOf(c.Type), secret.New(password)
 	return c, nil
+}
+
+// shownKey is a key as an error shows it: what looks like none may be a value at the wrong
+// place.
+func shownKey(key string) string {
+	const longest = 40
+	if len(key) <= longest && !strings.ContainsFunc(key, func(r rune) bool {
+		return r != '_' && r != '-' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	}) {
+		return key
+	}
+	return "a name"
 }
 
 // typeOf is how a type is written.
@@ -159,7 +171,7 @@ func extra(v any) (map[string]any, error) {
 	case map[string]any:
 		return v, nil
 	case string:
-		if v == "" {
+		if v = strings.TrimSpace(v); v == "" || v == "null" {
 			return nil, nil //nolint:nilnil // none
 		}
 		return object([]byte(v))
@@ -216,10 +228,12 @@ func (c *Connection) setAuthority(authority string) error {
 	} else {
 		host, digits, _ = strings.Cut(host, ":")
 	}
-	if decoded := unquote(host); strings.Contains(decoded, "/") {
-		c.Host = decoded
-	} else {
-		c.Host = unquote(strings.ToLower(host))
+	c.Host = unquote(host)
+	if !strings.Contains(c.Host, "/") { // what is behind the first percent sign keeps its case
+		plain, encoded, escaped := strings.Cut(host, "%")
+		if c.Host = strings.ToLower(plain); escaped {
+			c.Host = unquote(c.Host + "%" + encoded)
+		}
 	}
 	n, err := port(digits)
 	c.Port = n

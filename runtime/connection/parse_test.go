@@ -120,14 +120,18 @@ func TestR38Airflow(t *testing.T) {
 func TestR38Otherwise(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"my_conn://h/s":        "my_conn://h/s",
-		"X-Y_Z://h":            "x_y_z://h",
-		"x://h?u=https://a":    "x://h",
-		"x://h/s?u=a://b":      "x://h/s",
-		"x://h/a://b":          "x://h/a://b",
-		"x://u:p@h/s?u=://":    "x://u:[redacted]@h/s",
-		"x://a_b://c":          "x://a_b://c",
-		"http://https://u@h/s": "http://u@https://h/s",
+		"my_conn://h/s":                      "my_conn://h/s",
+		"X-Y_Z://h":                          "x_y_z://h",
+		"x://h?u=https://a":                  "x://h",
+		"x://h/s?u=a://b":                    "x://h/s",
+		"x://h/a://b":                        "x://h/a://b",
+		"x://u:p@h/s?u=://":                  "x://u:[redacted]@h/s",
+		"x://a_b://c":                        "x://a_b://c",
+		"http://https://u@h/s":               "http://u@https://h/s",
+		"mongo://h1%3A27017%2CH2%3A27018/db": "mongo://h1:27017,H2:27018/db", // this as Airflow
+		"mysql://My%2DHost.Example":          "mysql://my-Host.Example",
+		"x://[FE80::1%25ETH0]":               "x://fe80::1%ETH0",
+		"x://h?__extra__=null":               "x://h",
 	} {
 		c, err := connection.Parse("x", in)
 		if err != nil || c.String() != want {

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// A Resolver finds connections by their ids. Its error is a [NotFoundError] where there
-// is none of an id, and anything else where that isn't known.
+// A Resolver finds connections by their ids. Its error is a [NotFoundError], by itself,
+// where there is none of an id, and anything else where that isn't known.
 type Resolver interface {
 	Resolve(ctx context.Context, id string) (*Connection, error)
 }
@@ -57,8 +57,8 @@ func (c chain) Resolve(ctx context.Context, id string) (*Connection, error) {
 		if err == nil {
 			return found, nil
 		}
-		not, ok := errors.AsType[*NotFoundError](err)
-		if !ok {
+		not, ok := err.(*NotFoundError) //nolint:errorlint // one inside of another error is about something else
+		if !ok || not == nil {
 			return nil, err
 		}
 		missing.Places = append(missing.Places, not.Places...)

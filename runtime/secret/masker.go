@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/hex"
-	"html"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,17 +17,21 @@ import (
 // A Masker knows secrets and finds them. It is safe for concurrent use; the zero value
 // knows none.
 //
-// A secret of four bytes or more is found anywhere in a text: as it is, URL-escaped,
-// HTML-escaped, in base64, alone or inside of more that was encoded with it, in
-// hexadecimal, and behind the escapes of JSON and Go, also twice; of one of several
+// A secret of four bytes or more is found anywhere in a text: as it is, behind the escapes
+// of JSON and Go, URLs, forms and HTML, also two of them, in base64, alone or inside of
+// more that was encoded with it, on one line or several, in hexadecimal, and as the numbers
+// of its bytes; of one of several
 // lines, such as a private key, each line of 16 bytes or more is a secret too. A shorter
 // one is found only where it is the whole text, since a run would otherwise show next
 // to nothing.
 type Masker struct {
 	mu    sync.Mutex
-	known map[string]bool
+	known *known                   // a pointer, so that package fmt prints no secret of one that is inside of something
 	found atomic.Pointer[patterns] // nil: there are none
 }
+
+// known are the secrets.
+type known struct{ all map[string]bool }
 
 // leastInside is how long a secret must be to be looked for inside of text, and
 // leastLine a line of it.
@@ -42,18 +46,18 @@ func (m *Masker) Add(values ...Value) {
 	defer m.mu.Unlock()
 	changed := false
 	for _, v := range values {
-		if s := v.Reveal(); s != "" && !m.known[s] {
-			if m.known == nil {
-				m.known = make(map[string]bool)
-			}
-			m.known[s], changed = true, true
+		if m.known == nil {
+			m.known = &known{make(map[string]bool)}
+		}
+		if s := v.Reveal(); s != "" && !m.known.all[s] {
+			m.known.all[s], changed = true, true
 		}
 	}
 	if !changed {
 		return
 	}
 	p := &patterns{whole: make(map[string]bool)}
-	for s := range m.known {
+	for s := range m.known.all {
 		p.add(s)
 	}
 	p.compile()
@@ -70,24 +74,28 @@ func (m *Masker) FindSecrets(text string) []runtime.Span {
 		return []runtime.Span{{Start: 0, End: len(text)}}
 	}
 	spans := p.find(text, nil)
-	if !strings.ContainsAny(text, `\%`) {
+	if !strings.ContainsAny(text, escapes) {
 		return spans
 	}
 	// Undoing escapes takes memory by the byte, so it is done piece by piece, each with
-	// room for a whole secret behind it.
-	for at := 0; at < len(text); at += piece {
-		part := text[at:min(len(text), at+piece+p.longest*longestEscape)]
-		for _, view := range views(part) {
+	// room for a whole secret behind it. None begins within an escape.
+	for at := 0; at < len(text); {
+		end := min(len(text), at+piece)
+		for end < len(text) && strings.IndexByte(escapes, text[end-1]) >= 0 {
+			end++
+		}
+		for _, view := range views(text[at:min(len(text), end+p.longest*longestEscape)]) {
 			for _, s := range p.find(view.text, nil) {
 				spans = append(spans, runtime.Span{Start: at + int(view.from[s.Start]), End: at + int(view.from[s.End])})
 			}
 		}
+		at = end
 	}
 	return spans
 }
 
 // piece is how much of a text has its escapes undone at once; longestEscape is how many
-// bytes one byte of a secret can take: \\u0061, escaped twice.
+// bytes one byte of a secret can take: \\\\u0061, escaped twice.
 const (
 	piece         = 64 << 10
 	longestEscape = 12
@@ -121,7 +129,7 @@ func (p *patterns) add(s string) {
 	if readable := string([]rune(s)); len(strings.ReplaceAll(readable, "\uFFFD", "")) >= leastInside {
 		p.all[readable] = true // as JSON has it
 	}
-	for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), html.EscapeString(s), hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s)))} {
+	for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), hex.EncodeToString([]byte(s)), fmt.Sprintf("%X", s), fmt.Sprintf("% x", s), fmt.Sprintf("% X", s), bytesOf(s)} {
 		p.all[form] = true
 	}
 	for _, form := range base64Forms(s) {
@@ -137,6 +145,15 @@ func (p *patterns) add(s string) {
 			}
 		}
 	}
+}
+
+// bytesOf is how package fmt prints bytes, without the brackets.
+func bytesOf(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		fmt.Fprintf(&b, " %d", s[i])
+	}
+	return b.String()[1:]
 }
 
 // base64Forms are what base64 makes of a secret, in both alphabets, alone and behind one

@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,26 +16,35 @@ type view struct {
 	from []int32
 }
 
-// views returns a text as it is behind backslashes, once and twice, and behind percent
-// signs, alone and combined. A text without either has none.
+// escapes are the characters that something can be hidden behind: those of JSON and Go,
+// of URLs and forms, of HTML, and the ends of lines in base64.
+const escapes = "\\%+&\n"
+
+// views returns a text as it is with escapes undone, of one kind and of two, one behind
+// the other, in the orders in which programs write them. Where there is nothing to undo,
+// there is no view.
 func views(text string) []view {
 	var all []view
-	add := func(v view, ok bool) {
-		if ok {
-			all = append(all, v)
+	for _, first := range []struct {
+		undo func(string) (view, bool)
+		then []func(string) (view, bool)
+	}{
+		{unescaped, []func(string) (view, bool){unescaped, unpercented, unentitled, unbroken}},
+		{unpercented, []func(string) (view, bool){unpercented, unescaped}},
+		{unformed, []func(string) (view, bool){unescaped}},
+		{unentitled, []func(string) (view, bool){unescaped}},
+		{unbroken, nil},
+	} {
+		once, ok := first.undo(text)
+		if !ok {
+			continue
 		}
-	}
-	once, ok := unescaped(text)
-	if add(once, ok); ok {
-		twice, ok := unescaped(once.text)
-		add(twice.through(once), ok)
-		percent, ok := unpercented(once.text)
-		add(percent.through(once), ok)
-	}
-	percent, ok := unpercented(text)
-	if add(percent, ok); ok {
-		again, ok := unpercented(percent.text)
-		add(again.through(percent), ok)
+		all = append(all, once)
+		for _, then := range first.then {
+			if twice, ok := then(once.text); ok {
+				all = append(all, twice.through(once))
+			}
+		}
 	}
 	return all
 }
@@ -80,15 +90,55 @@ func undone(text string, begin byte, read func(text string) (string, int)) (view
 // unescaped undoes the escapes of JSON and Go strings.
 func unescaped(text string) (view, bool) { return undone(text, '\\', escape) }
 
-// unpercented undoes the escapes of URLs; a plus stays: with it as a space, a secret is
-// among the forms that are written out.
-func unpercented(text string) (view, bool) {
-	return undone(text, '%', func(text string) (string, int) {
-		if n, ok := digits(text, 1, 2, 16); ok {
-			return single(n), 3
+// unpercented undoes the escapes of URLs.
+func unpercented(text string) (view, bool) { return undone(text, '%', percent) }
+
+func percent(text string) (string, int) {
+	if n, ok := digits(text, 1, 2, 16); ok {
+		return single(n), 3
+	}
+	return text[:1], 1
+}
+
+// unformed undoes those of forms, where a plus is a space.
+func unformed(text string) (view, bool) {
+	if !strings.Contains(text, "+") {
+		return view{}, false // it is what unpercented finds
+	}
+	plain, ok := undone(text, '+', func(string) (string, int) { return " ", 1 })
+	if !ok {
+		return view{}, false
+	}
+	if rest, ok := unpercented(plain.text); ok {
+		return rest.through(plain), true
+	}
+	return plain, true
+}
+
+// unentitled undoes the entities of HTML.
+func unentitled(text string) (view, bool) {
+	return undone(text, '&', func(text string) (string, int) {
+		const longest = 12
+		if end := strings.IndexByte(text[:min(len(text), longest)], ';'); end > 0 {
+			if s := html.UnescapeString(text[:end+1]); s != text[:end+1] {
+				return s, end + 1
+			}
 		}
 		return text[:1], 1
 	})
+}
+
+// unbroken takes the ends of lines out, which base64 is broken into.
+func unbroken(text string) (view, bool) {
+	nothing := func(string) (string, int) { return "", 1 }
+	joined, ok := undone(text, '\n', nothing)
+	if !ok {
+		return view{}, false
+	}
+	if again, ok := undone(joined.text, '\r', nothing); ok {
+		return again.through(joined), true
+	}
+	return joined, true
 }
 
 // escape reads one escape, and returns what it stands for and how long it is.

@@ -11,8 +11,9 @@
 //	    ssl_ca: /etc/ssl/db.pem
 //	warehouse: {from: "file:///run/secrets/warehouse"}
 //
-// A value, or a whole connection, may be {env: NAME}, a variable of the environment, or
-// {from: URL}, what [Values] reads from there. The fields are those of
+// A whole connection, a field, or a value in extra may be {env: NAME}, a variable of the
+// environment, or {from: URL}, what [Values] reads from there; in extra, where {env: prod}
+// may be data, NAME is in capitals and URL has :// in it. The fields are those of
 // [connection.FromFields], and extra_dejson, which is another name of extra. JSON, being
 // YAML, is read too; anchors and tags are not.
 //
@@ -22,6 +23,7 @@
 package fileconn
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +33,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
@@ -95,28 +99,53 @@ func (f *File) Resolve(ctx context.Context, id string) (*connection.Connection, 
 }
 
 func (f *File) read() (data []byte, err error) {
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait
+		return nil, fmt.Errorf("%s is no regular file", f.path)
+	}
 	file, err := os.Open(f.path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", f.path)
-	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		f.warn.Do(func() {
 			f.logger.Warn("others can read a file with connections: chmod 600 it", "file", f.path, "mode", mode.String())
 		})
 	}
 	data, err = io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("%s has more than %d bytes", f.path, maxFile)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(data) > maxFile:
+		return nil, fmt.Errorf("%s has more than %d bytes", f.path, maxFile)
+	case tooDeep(data):
+		return nil, fmt.Errorf("%s is nested deeper than %d brackets", f.path, maxDepth)
 	}
-	return data, err
+	return bytes.TrimPrefix(data, []byte("\ufeff")), nil
+}
+
+// maxDepth is how many brackets may be open at once: the parser takes memory by the
+// square of it.
+const maxDepth = 1000
+
+func tooDeep(data []byte) bool {
+	depth := 0
+	for _, c := range data {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(0, depth-1)
+		}
+		if depth > maxDepth {
+			return true
+		}
+	}
+	return false
 }
 
 // entry is a key and its value.
@@ -189,7 +218,7 @@ func (f *File) entries(n ast.Node) ([]entry, error) {
 			return nil, err
 		}
 		if seen[key] {
-			return nil, f.errorf(v.Key, "%s is there twice", key)
+			return nil, f.errorf(v.Key, "a name is there twice")
 		}
 		seen[key] = true
 		all = append(all, entry{key, v.Value})
@@ -264,7 +293,7 @@ func (f *File) elsewhere(ctx context.Context, n *ast.MappingNode) (text string, 
 		return "", false, nil
 	case key == "env":
 		if text, ok = os.LookupEnv(value.Value); !ok {
-			return "", false, f.errorf(value, "the environment has no %s", value.Value)
+			return "", false, f.errorf(value, "the environment has no %s", variable(value.Value))
 		}
 		return text, true, nil
 	case f.values == nil:
@@ -274,6 +303,27 @@ func (f *File) elsewhere(ctx context.Context, n *ast.MappingNode) (text string, 
 		return "", false, f.errorf(value, "%w", err)
 	}
 	return text, true, nil
+}
+
+// variable is a name as an error shows it: what looks like none may be a secret at the
+// wrong place.
+func variable(name string) string {
+	if capitals.MatchString(strings.ToUpper(name)) {
+		return name
+	}
+	return "such variable"
+}
+
+var capitals = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+
+// isData reports whether a mapping in extra is data though it looks like what is to be
+// read elsewhere.
+func isData(n *ast.MappingNode) bool {
+	if len(n.Values) != 1 {
+		return true
+	}
+	value, ok := n.Values[0].Value.(*ast.StringNode)
+	return !ok || !capitals.MatchString(value.Value) && !strings.Contains(value.Value, "://")
 }
 
 // fields reads those of one connection.
@@ -316,9 +366,10 @@ func (f *File) fields(ctx context.Context, id string, n ast.Node) (map[string]an
 func (f *File) field(ctx context.Context, e entry) (any, error) {
 	switch e.key {
 	case "extra", "extra_dejson":
-		if m, ok := e.value.(*ast.MappingNode); ok {
+		if m, ok := e.value.(*ast.MappingNode); ok && isData(m) {
 			return f.object(ctx, m)
 		}
+		return f.value(ctx, e.value)
 	case "port":
 	default: // a text, though it may look like a number
 		if text, err := f.scalar(e.value); err == nil {
@@ -359,6 +410,7 @@ func (f *File) value(ctx context.Context, n ast.Node) (any, error) {
 	}
 }
 
+// object reads a mapping in extra.
 func (f *File) object(ctx context.Context, n *ast.MappingNode) (map[string]any, error) {
 	all, err := f.entries(n)
 	if err != nil {
@@ -366,6 +418,12 @@ func (f *File) object(ctx context.Context, n *ast.MappingNode) (map[string]any, 
 	}
 	out := make(map[string]any, len(all))
 	for _, e := range all {
+		if m, ok := e.value.(*ast.MappingNode); ok && isData(m) {
+			if out[e.key], err = f.object(ctx, m); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if out[e.key], err = f.value(ctx, e.value); err != nil {
 			return nil, err
 		}
@@ -382,6 +440,9 @@ func (f *File) Watch(_ string, changed func()) (stop func()) {
 		err = w.Add(filepath.Dir(f.path))
 	}
 	if err != nil {
+		if w != nil {
+			_ = w.Close() // it watches nothing
+		}
 		f.logger.Warn("a file with connections isn't watched", "file", f.path, "err", err)
 		return func() {}
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,6 +41,7 @@ func file(t *testing.T, text string, opts ...fileconn.Option) *fileconn.File {
 
 func TestR37File(t *testing.T) {
 	t.Setenv("ORDERS_PASSWORD", "hunter2")
+	t.Setenv("ORDERS_EXTRA", `{"a":1}`)
 	f := file(t, `# ours
 uri: "postgresql://ann:p%40ss@Db.Example:5432/shop?sslmode=require"
 json: '{"conn_type":"my-type","port":"1"}'
@@ -59,7 +61,7 @@ fields:
     ssl: true
     n: 9007199254740993
     list: [1.50, null, {a: b}]
-    token: {from: "secret:token"}
+    token: {from: "secret://token"}
     env: {deep: 1}
 dejson:
   conn_type: x
@@ -68,11 +70,13 @@ text:
   conn_type: x
   extra: '{"a": 1}'
   port: "7"
-elsewhere: {from: "secret:uri"}
+elsewhere: {from: "secret://uri"}
 null_fields: {conn_type: x, host: null, port: ~, extra: }
 same: {conn_id: same, conn_type: x}
+data: {conn_type: x, extra: {env: prod, tags: {env: prod}, token: {env: ORDERS_PASSWORD}}}
+extra_env: {conn_type: x, extra: {env: ORDERS_EXTRA}}
 `, fileconn.Values(func(_ context.Context, url string) (string, error) {
-		return map[string]string{"secret:token": "t0ken", "secret:uri": "x://u:p@elsewhere"}[url], nil
+		return map[string]string{"secret://token": "t0ken", "secret://uri": "x://u:p@elsewhere"}[url], nil
 	}))
 	for id, want := range map[string]struct {
 		uri, password, extra string
@@ -86,6 +90,8 @@ same: {conn_id: same, conn_type: x}
 		"elsewhere":   {"x://u:[redacted]@elsewhere", "p", "null"},
 		"null_fields": {"x://", "", "null"},
 		"same":        {"x://", "", "null"},
+		"data":        {"x://", "", `{"env":"prod","tags":{"env":"prod"},"token":"hunter2"}`},
+		"extra_env":   {"x://", "", `{"a":1}`},
 	} {
 		c, err := f.Resolve(t.Context(), id)
 		if err != nil {
@@ -127,6 +133,10 @@ func TestR37FileRefuses(t *testing.T) {
 		"a: !!str hunter2":                                 ":1:4: ",
 		"b: &n {conn_type: x}\na:\n  <<: *n\n":             "<< isn't read",
 		"a: \"hunter2":                                     "is not YAML",
+		"a:\n  postgres://u:hunter2@h:\n":                  ": a name: no such field",
+		"a: {password: {env: hunter2-x}}":                  "the environment has no such variable",
+		"a: {hunter2-: 1, hunter2-: 2}":                    "is not YAML",
+		"a: " + strings.Repeat("[", 100_000):               "nested deeper than 1000 brackets",
 		"a: {password: hunter2":                            "is not YAML",
 		"a:\n  password: hunter2\n login: hunter2\n  x: y": "is not YAML",
 		"a: {conn_id: b, conn_type: x}":                    "conn_id is another than the name",
@@ -144,6 +154,16 @@ func TestR37FileRefuses(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: the error repeats it: %v", text, err)
 		}
+	}
+	if c, err := file(t, "\ufeffa: x://h").Resolve(t.Context(), "a"); err != nil || c.Host != "h" {
+		t.Errorf("behind a byte order mark: %v, %v", c, err)
+	}
+	goroutines := goruntime.NumGoroutine()
+	for range 20 {
+		fileconn.New("/not/there/connections.yaml", fileconn.Logger(slog.New(slog.DiscardHandler))).Watch("a", nil)()
+	}
+	if got := goruntime.NumGoroutine(); got > goroutines+10 {
+		t.Errorf("%d goroutines, there were %d", got, goroutines)
 	}
 	_, err := fileconn.New(filepath.Join(t.TempDir(), "none.yaml")).Resolve(t.Context(), "a")
 	if _, ok := errors.AsType[*connection.NotFoundError](err); !ok || !strings.Contains(err.Error(), "none.yaml, which isn't there") {

@@ -21,6 +21,7 @@ import (
 	"gocloud.dev/runtimevar"
 
 	"github.com/toolgen/toolgen/runtime/connection"
+	"github.com/toolgen/toolgen/runtime/secret"
 )
 
 // placeholder is what an id stands in the place of.
@@ -142,27 +143,26 @@ func place(address string) string {
 	return u.String()
 }
 
-// without is an error whose text doesn't repeat a URL's options.
+// without is an error whose text doesn't repeat a URL's login and options, however a
+// driver has written them.
 func without(address string, err error) error {
 	if err == nil {
 		return nil
 	}
 	text := strings.ReplaceAll(err.Error(), address, place(address))
+	var m secret.Masker
 	if u, parsed := url.Parse(address); parsed == nil {
-		for _, part := range []string{u.String(), u.RawQuery, u.User.String()} {
-			if part != "" {
-				text = strings.ReplaceAll(text, part, "…")
-			}
+		m.Add(secret.New(u.RawQuery), secret.New(u.User.String()))
+		if password, ok := u.User.Password(); ok {
+			m.Add(secret.New(password))
 		}
 		for _, values := range u.Query() {
 			for _, value := range values {
-				if len(value) > 3 {
-					text = strings.ReplaceAll(text, value, "…")
-				}
+				m.Add(secret.New(value))
 			}
 		}
 	}
-	return errors.New(place(address) + ": " + text) // the error itself repeats it
+	return errors.New(place(address) + ": " + m.Mask(text)) // the error itself repeats it
 }
 
 // Watch implements [connection.Watcher].

@@ -119,6 +119,12 @@ func TestR37RuntimevarRefuses(t *testing.T) {
 	if _, err := runtimevarconn.One("", "file:///x"); err == nil {
 		t.Error("no id is taken")
 	}
+	for _, query := range []string{"z=s3cr3t%2Ftok%3D&a=1&decoder=string", "z=s3cr3t+tok&decoder=string"} {
+		_, err := runtimevarconn.Value(t.Context(), "http://127.0.0.1:1/x?"+query)
+		if err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
 	if _, err := runtimevarconn.Value(t.Context(), "constant://?val=hunter2&decoder=nope"); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
 	}

@@ -34,7 +34,7 @@ const (
 	writer  = `SELECT writer FROM toolgen_journal WHERE run = ? AND name = ?`
 	list    = `SELECT name FROM toolgen_journal WHERE run = ?`
 	remove  = `DELETE FROM toolgen_journal WHERE run = ?`
-	holder  = `SELECT owner FROM toolgen_lease WHERE run = ?`
+	holder  = `SELECT owner, expires - NOW FROM toolgen_lease WHERE run = ?`
 	release = `DELETE FROM toolgen_lease WHERE run = ? AND owner = ?`
 )
 
@@ -83,7 +83,7 @@ var sqlite = &dialect{
 	schema: statements(SQLiteSchema),
 	get:    get, put: put + ` ON CONFLICT (run, name) DO NOTHING`, writer: writer, list: list, remove: remove,
 	lease:  `INSERT INTO toolgen_lease (run, owner, expires) VALUES (?, ?, ` + sqliteNow + ` + ?)` + takeOver + sqliteNow,
-	holder: holder, release: release,
+	holder: strings.Replace(holder, "NOW", sqliteNow, 1), release: release,
 	set:   sqliteSet,
 	check: sqliteCheck,
 }
@@ -94,7 +94,7 @@ var postgres = &dialect{
 	schema: statements(PostgreSQLSchema),
 	get:    numbered(get), put: numbered(put + ` ON CONFLICT (run, name) DO NOTHING`), writer: numbered(writer), list: numbered(list), remove: numbered(remove),
 	lease:  numbered(`INSERT INTO toolgen_lease (run, owner, expires) VALUES (?, ?, ` + postgresNow + ` + ?)` + takeOver + postgresNow),
-	holder: numbered(holder), release: numbered(release),
+	holder: numbered(strings.Replace(holder, "NOW", postgresNow, 1)), release: numbered(release),
 	// At a higher level a row that another has put is an error, not a conflict.
 	isolation: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
 	synced: `SELECT set_config('synchronous_commit', 'on', true) ` +
@@ -108,7 +108,7 @@ var mysql = &dialect{
 	lease: `INSERT INTO toolgen_lease (run, owner, expires) VALUES (?, ?, UNIX_TIMESTAMP() + ?) ON DUPLICATE KEY UPDATE ` +
 		`owner = IF(owner = VALUES(owner) OR expires < UNIX_TIMESTAMP(), VALUES(owner), owner), ` +
 		`expires = IF(owner = VALUES(owner), VALUES(expires), expires)`,
-	holder: holder, release: release,
+	holder: strings.Replace(holder, "NOW", "UNIX_TIMESTAMP()", 1), release: release,
 	isolation: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
 }
 
@@ -134,25 +134,28 @@ const (
 
 func sqliteSet(ctx context.Context, conn *sql.Conn) (restore func(), err error) {
 	was := make(map[string]int)
+	restore = func() {
+		for name, value := range was {
+			// Where this fails the connection is more careful than it was.
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf("PRAGMA %s = %d", name, value))
+		}
+	}
 	for name, least := range map[string]int{"synchronous": sqliteFull, "busy_timeout": sqliteWait} {
 		var now int
 		if err := conn.QueryRowContext(ctx, "PRAGMA "+name).Scan(&now); err != nil {
+			restore()
 			return nil, err
 		}
 		if now >= least {
 			continue
 		}
+		was[name] = now
 		if err := pragma(ctx, conn, name, least); err != nil {
+			restore()
 			return nil, err
 		}
-		was[name] = now
 	}
-	return func() {
-		for name, value := range was {
-			// Where this fails the connection is more careful than it was.
-			_, _ = conn.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf("PRAGMA %s = %d", name, value))
-		}
-	}, nil
+	return restore, nil
 }
 
 // pragma sets a setting and reads it back: SQLite ignores what it doesn't know.

@@ -35,9 +35,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolgen/toolgen/runtime"
@@ -45,20 +46,24 @@ import (
 
 // SQLite keeps journals in a SQLite database, which is a file: 3.24 or newer. Processes
 // of one machine can share it.
-func SQLite(db *sql.DB) runtime.JournalStore { return &store{db: db, dialect: sqlite} }
+func SQLite(db *sql.DB) runtime.JournalStore { return newStore(db, sqlite) }
 
 // PostgreSQL keeps journals in PostgreSQL 9.5 or newer.
-func PostgreSQL(db *sql.DB) runtime.JournalStore { return &store{db: db, dialect: postgres} }
+func PostgreSQL(db *sql.DB) runtime.JournalStore { return newStore(db, postgres) }
 
 // MySQL keeps journals in MySQL 5.7 or newer, or MariaDB 10.2 or newer.
-func MySQL(db *sql.DB) runtime.JournalStore { return &store{db: db, dialect: mysql} }
+func MySQL(db *sql.DB) runtime.JournalStore { return newStore(db, mysql) }
 
 type store struct {
 	db      *sql.DB
 	dialect *dialect
 
-	mu    sync.Mutex
-	ready bool // the tables are there
+	preparing chan struct{} // whoever looks whether the tables are there has put something in
+	ready     atomic.Bool   // they are
+}
+
+func newStore(db *sql.DB, d *dialect) *store {
+	return &store{db: db, dialect: d, preparing: make(chan struct{}, 1)}
 }
 
 // Get implements [runtime.JournalStore].
@@ -126,14 +131,24 @@ func (s *store) Lease(ctx context.Context, run, owner string, d time.Duration) e
 	if d <= 0 {
 		return s.with(ctx, func(conn *sql.Conn) error { return s.commit(ctx, conn, s.dialect.release, nameOf(run), owner) })
 	}
-	seconds := int64((d + time.Second - 1) / time.Second)
-	err := s.with(ctx, func(conn *sql.Conn) error { return s.commit(ctx, conn, s.dialect.lease, nameOf(run), owner, seconds) })
-	holder, read := s.word(ctx, s.dialect.holder, nameOf(run))
-	if err == nil && read == nil && holder != owner {
+	seconds := min(int64(math.Ceil(d.Seconds())), longestLease)
+	written := s.with(ctx, func(conn *sql.Conn) error { return s.commit(ctx, conn, s.dialect.lease, nameOf(run), owner, seconds) })
+	var holder string
+	var left int64
+	err := s.with(ctx, func(conn *sql.Conn) error {
+		return conn.QueryRowContext(ctx, s.dialect.holder, nameOf(run)).Scan(&holder, &left)
+	})
+	switch {
+	case err == nil && holder == owner && left >= seconds/2: // whatever became of the confirmation
+		return nil
+	case err == nil && holder != owner && left >= 0:
 		return &runtime.RunHeldError{Run: run, Owner: holder}
 	}
-	return errors.Join(err, read)
+	return errors.Join(written, err)
 }
+
+// longestLease is a century, in seconds.
+const longestLease = 100 * 365 * 24 * 60 * 60
 
 // word reads one.
 func (s *store) word(ctx context.Context, query string, args ...any) (word string, err error) {
@@ -181,10 +196,14 @@ func (s *store) commit(ctx context.Context, conn *sql.Conn, statement string, ar
 
 // prepare makes the tables if they aren't there, once.
 func (s *store) prepare(ctx context.Context, conn *sql.Conn) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ready {
+	if s.ready.Load() {
 		return nil
+	}
+	select {
+	case s.preparing <- struct{}{}:
+		defer func() { <-s.preparing }()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	if s.dialect.check != nil {
 		if err := s.dialect.check(ctx, conn); err != nil {
@@ -200,7 +219,7 @@ func (s *store) prepare(ctx context.Context, conn *sql.Conn) error {
 			return fmt.Errorf("the journal's tables can't be made: %w", errors.Join(append(errs, err)...))
 		}
 	}
-	s.ready = true
+	s.ready.Store(true)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -180,6 +181,12 @@ func TestR34SQLLeaseRunsOut(t *testing.T) {
 		if err := s.Lease(t.Context(), "r", "cid", time.Minute); err == nil {
 			t.Error("bob's lease was given back by ann")
 		}
+		if err := s.Lease(t.Context(), "long", "ann", math.MaxInt64); err != nil {
+			t.Errorf("the longest lease: %v", err)
+		}
+		if err := s.Lease(t.Context(), "long", "bob", time.Minute); err == nil {
+			t.Error("the longest lease is none")
+		}
 	})
 }
 
@@ -281,12 +288,11 @@ func TestR34SQLLostConfirmation(t *testing.T) {
 	if kept, err := s.Put(t.Context(), "r", "taken", []byte("1")); err == nil || kept {
 		t.Errorf("a record of another's, and an error: %v, %v", kept, err)
 	}
-	if err := s.Lease(t.Context(), "r", "ann", time.Minute); err == nil {
-		t.Error("a lease that wasn't confirmed is no error")
-	}
-	lose.Store(false)
 	if err := s.Lease(t.Context(), "r", "ann", time.Minute); err != nil {
-		t.Errorf("tried again: %v", err)
+		t.Errorf("a lease that is there: %v", err)
+	}
+	if err := s.Lease(t.Context(), "r", "bob", time.Minute); err == nil {
+		t.Error("a lease that is another's is no error")
 	}
 }
 
