@@ -47,6 +47,8 @@ var rules = []rule{
 	{"runtime/connection/etcdconn", []string{"runtime/connection"}, "a resolver is linked by who wants it"},
 	{"runtime/connection/vaultconn", []string{"runtime/connection", "runtime/secret"}, "a resolver is linked by who wants it"},
 	{"runtime/tabular", []string{"runtime", "runtime/schema"}, "rows are rows, whoever reads them"},
+	{"runtime/toolset/sqltool", []string{"runtime", "runtime/schema", "runtime/toolimpl", "runtime/connection", "runtime/tabular"}, "a toolset knows no adapter, and no other toolset"},
+	{"runtime/toolset/sqltool/sqlite", []string{"runtime/toolset/sqltool", "runtime/connection", "runtime/tabular"}, "a dialect is linked by who wants it"},
 	{"runtime/wrap", []string{"runtime", "runtime/schema"}, "a wrapper knows toolsets, and none in particular"},
 	{"runtime/wrap/limit", []string{"runtime", "runtime/wrap"}, "limits are wrappers with dependencies of their own"},
 	{"runtime/wrap/oteltrace", []string{"runtime", "runtime/wrap"}, "traces are a wrapper with dependencies of its own"},
@@ -84,7 +86,7 @@ var only = []rule{
 	{"github.com/google/go-cmp", nil, "it is for tests"},
 	{"github.com/jackc/pgx", nil, "a program brings its own driver"},
 	{"github.com/go-sql-driver/mysql", nil, "a program brings its own driver"},
-	{"github.com/ncruces/go-sqlite3", []string{"hooks/sqlitedb"}, "a hook package brings its own driver"},
+	{"github.com/ncruces/go-sqlite3", []string{"hooks/sqlitedb", "runtime/toolset/sqltool/sqlite"}, "a hook package brings its own driver, and a dialect its engine"},
 	{"github.com/go-git/go-git", []string{"hooks/gitrepo"}, "a hook package brings its own library"},
 	{"github.com/google/go-github", []string{"examples/github"}, "only the example of somebody else's package needs it"},
 }

@@ -1,0 +1,143 @@
+package sqlite
+
+import (
+	"context"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
+)
+
+// Relations implements [sqltool.Engine].
+func (e *engine) Relations(ctx context.Context, page sqltool.Page) ([]sqltool.Relation, error) {
+	c, err := e.acquire(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer e.release(c)
+	c.db.SetInterrupt(ctx)
+	p, err := e.policyOf(c)
+	if err != nil {
+		return nil, err
+	}
+	estimates, err := c.estimates()
+	if err != nil {
+		return nil, err
+	}
+	var out []sqltool.Relation
+	for key, r := range p.all {
+		if p.allowed[key] && r.shown > page.After && strings.Contains(strings.ToLower(r.name), strings.ToLower(page.Match)) {
+			out = append(out, e.relation(r, estimates))
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out[:min(len(out), page.Limit)], nil
+}
+
+func (e *engine) relation(r relation, estimates map[string]int64) sqltool.Relation {
+	estimate, known := estimates[fold(r.name)]
+	if !known {
+		estimate = -1
+	}
+	return sqltool.Relation{Name: r.shown, Kind: r.kind, RowEstimate: estimate}
+}
+
+// estimates are the numbers of rows that ANALYZE has left; none, where it never ran.
+func (c *conn) estimates() (map[string]int64, error) {
+	there := false
+	if err := c.own("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'", nil, func(*sqlite3.Stmt) { there = true }); err != nil || !there {
+		return nil, err
+	}
+	out := make(map[string]int64)
+	err := c.own("SELECT tbl, stat FROM sqlite_stat1", nil, func(s *sqlite3.Stmt) {
+		first, _, _ := strings.Cut(s.ColumnText(1), " ")
+		if n, err := strconv.ParseInt(first, 10, 64); err == nil {
+			out[fold(s.ColumnText(0))] = max(n, out[fold(s.ColumnText(0))])
+		}
+	})
+	return out, err
+}
+
+// Schema implements [sqltool.Engine].
+func (e *engine) Schema(ctx context.Context, name string) (*sqltool.Schema, error) {
+	c, err := e.acquire(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer e.release(c)
+	c.db.SetInterrupt(ctx)
+	p, err := e.policyOf(c)
+	if err != nil {
+		return nil, err
+	}
+	part, err := parse(name)
+	if err != nil {
+		return nil, nil //nolint:nilnil // there is no such table
+	}
+	r, ok := p.all[fold(part.Text)] // SQLite compares names in any case, in quotes too
+	if !ok || !p.allowed[fold(r.name)] {
+		return nil, nil //nolint:nilnil // see above
+	}
+	estimates, err := c.estimates()
+	if err != nil {
+		return nil, err
+	}
+	s := &sqltool.Schema{Relation: e.relation(r, estimates)}
+	if err := c.columns(r.name, s); err != nil {
+		return nil, err
+	}
+	return s, c.references(p, r.name, s)
+}
+
+func (c *conn) columns(table string, out *sqltool.Schema) error {
+	type key struct {
+		at   int
+		name string
+	}
+	var keys []key
+	err := c.own("SELECT name, type, \"notnull\", coalesce(dflt_value, ''), pk, hidden FROM pragma_table_xinfo(?)", []string{table}, func(s *sqlite3.Stmt) {
+		hidden := s.ColumnInt(5)
+		if hidden == 1 { // of a virtual table: an argument
+			return
+		}
+		name := s.ColumnText(0)
+		out.Columns = append(out.Columns, sqltool.Column{
+			Name: name, Type: s.ColumnText(1), NotNull: s.ColumnBool(2), Default: s.ColumnText(3), Generated: hidden > 1,
+		})
+		if at := s.ColumnInt(4); at > 0 {
+			keys = append(keys, key{at, name})
+		}
+	})
+	sort.Slice(keys, func(i, j int) bool { return keys[i].at < keys[j].at })
+	for _, k := range keys {
+		out.PrimaryKey = append(out.PrimaryKey, k.name)
+	}
+	if len(keys) == 1 { // an INTEGER PRIMARY KEY is the row's number
+		for i := range out.Columns {
+			if column := &out.Columns[i]; column.Name == keys[0].name && strings.EqualFold(column.Type, "integer") {
+				column.NotNull = true
+			}
+		}
+	}
+	return err
+}
+
+// references are the foreign keys to tables that may be used.
+func (c *conn) references(p *policy, table string, out *sqltool.Schema) error {
+	last := -1
+	return c.own("SELECT id, \"table\", \"from\", coalesce(\"to\", '') FROM pragma_foreign_key_list(?) ORDER BY id, seq", []string{table}, func(s *sqlite3.Stmt) {
+		parent := fold(s.ColumnText(1))
+		if !p.allowed[parent] {
+			return
+		}
+		if id := s.ColumnInt(0); id != last {
+			out.ForeignKeys = append(out.ForeignKeys, sqltool.ForeignKey{References: p.all[parent].shown})
+			last = id
+		}
+		k := &out.ForeignKeys[len(out.ForeignKeys)-1]
+		k.Columns, k.To = append(k.Columns, s.ColumnText(2)), append(k.To, s.ColumnText(3))
+	})
+}

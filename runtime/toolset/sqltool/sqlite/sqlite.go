@@ -1,0 +1,274 @@
+// Package sqlite is the dialect of SQLite, the embedded database. It links no C.
+//
+//	tools, err := sqltool.New(sqlite.Dialect, connection.Named(resolver, "shop"), sqltool.Options{AllowedTables: []string{"orders"}})
+//
+// The connection's host is the path of the file, as in Airflow; the schema is taken where
+// there is no host, so that sqlite:///var/lib/shop.db is a file too. A file that isn't
+// there is an error: none is made.
+//
+// # The guard
+//
+// SQLite itself decides: each statement is prepared under an authorizer that allows what
+// is known and denies all else, at every prepare, those included that SQLite makes on its
+// own when the schema has changed. The authorizer names the view or trigger that a read
+// comes from, or a common table expression of that name. So the reads below a view on the
+// list are worked out beforehand, and a WITH that defines a name of one is refused.
+//
+// Below the guard the file is opened read-only (mode=ro and query_only), with no other
+// file to attach, and schemas that aren't trusted. With AllowWrites a second handle
+// writes, one transaction a call.
+//
+// # Time
+//
+// SQLite looks whether it should stop between its operations, not within one. Functions
+// that take long on a long text, LIKE, GLOB, instr and replace, are replaced by some that
+// are linear or look too. A call that is in another long one, such as printing a text of
+// 16 MiB, ends late: within seconds, not at once.
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/toolgen/toolgen/runtime/connection"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
+)
+
+// Dialect is SQLite.
+var Dialect sqltool.Dialect = dialect{}
+
+type dialect struct{}
+
+// Name implements [sqltool.Dialect].
+func (dialect) Name() string { return "SQLite" }
+
+// quotes are what SQLite takes around a name.
+var quotes = []string{`""`, "``", "[]"}
+
+// lexis is how SQLite writes.
+var lexis = sqltool.Lexis{Quotes: quotes}
+
+// mainSchema is the only one that there is.
+const mainSchema = "main"
+
+// Check implements [sqltool.Dialect].
+func (dialect) Check(o *sqltool.Options) error {
+	var errs []error
+	if o.Schema != "" && !strings.EqualFold(o.Schema, mainSchema) {
+		errs = append(errs, fmt.Errorf("Schema is %q: there is only main", o.Schema))
+	}
+	for _, entry := range o.AllowedTables {
+		if _, err := parse(entry); err != nil {
+			errs = append(errs, fmt.Errorf("AllowedTables: %w", err))
+		}
+	}
+	for _, name := range o.AllowedFunctions {
+		if n, err := sqltool.ParseName(name, quotes...); err != nil || len(n) != 1 {
+			errs = append(errs, fmt.Errorf("AllowedFunctions: %q is no name of one part", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// parse reads the name of a relation: its own, or main and it.
+func parse(text string) (sqltool.Part, error) {
+	name, err := sqltool.ParseName(text, quotes...)
+	switch {
+	case err != nil:
+		return sqltool.Part{}, err
+	case len(name) == 2 && strings.EqualFold(name[0].Text, mainSchema):
+		return name[1], nil
+	case len(name) != 1:
+		return sqltool.Part{}, fmt.Errorf("%q: want a table, or main and a table", text)
+	}
+	return name[0], nil
+}
+
+// Open implements [sqltool.Dialect].
+func (dialect) Open(ctx context.Context, s connection.Source, o sqltool.Options) (sqltool.Engine, error) {
+	c, err := s.Connection(ctx)
+	if err != nil {
+		return nil, err
+	}
+	path := c.Host
+	if path == "" {
+		path = c.Schema
+	}
+	if path == "" || path == ":memory:" {
+		return nil, errors.New("the connection has no file: its host is the path of one")
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file", path)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	e := &engine{path: path, options: o, slots: make(chan struct{}, o.MaxConns)}
+	r, err := e.acquire(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer e.release(r)
+	_, err = e.policyOf(r)
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// engine is one file.
+type engine struct {
+	path    string
+	options sqltool.Options
+	slots   chan struct{} // one a connection that is in use
+
+	mu     sync.Mutex
+	idle   []*conn
+	closed bool
+	policy *policy // of the newest schema that was seen
+}
+
+// The limits of a connection.
+const (
+	maxLength    = 16 << 20 // bytes of a text, a blob or a row
+	maxSQL       = 64 << 10
+	busyPatience = 2000 // ms
+)
+
+// conn is a connection with the authorizer of what it does at the time.
+type conn struct {
+	db     *sqlite3.Conn
+	writes bool
+	check  *check // nil: what it does is our own
+}
+
+// acquire waits for a connection, for reading or for writing.
+func (e *engine) acquire(ctx context.Context, writes bool) (*conn, error) {
+	select {
+	case e.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	e.mu.Lock()
+	for i, c := range e.idle {
+		if c.writes == writes {
+			e.idle = append(e.idle[:i], e.idle[i+1:]...)
+			e.mu.Unlock()
+			return c, nil
+		}
+	}
+	e.mu.Unlock()
+	c, err := open(ctx, e.path, writes)
+	if err != nil {
+		<-e.slots
+		return nil, err
+	}
+	return c, nil
+}
+
+// release gives a connection back, or closes one that is of no use any more.
+func (e *engine) release(c *conn) {
+	c.check = nil
+	c.db.SetInterrupt(context.Background())
+	usable := c.db.GetAutocommit()
+	e.mu.Lock()
+	if usable && !e.closed {
+		e.idle = append(e.idle, c)
+		c = nil
+	}
+	e.mu.Unlock()
+	if c != nil {
+		_ = c.db.Close() // rolls back
+	}
+	<-e.slots
+}
+
+// Close implements [sqltool.Engine].
+func (e *engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	var errs []error
+	for _, c := range e.idle {
+		errs = append(errs, c.db.Close())
+	}
+	e.idle = nil
+	return errors.Join(errs...)
+}
+
+// open opens the file as a statement of a model may see it.
+func open(ctx context.Context, path string, writes bool) (*conn, error) {
+	mode, flags, pragmas := "ro", sqlite3.OPEN_READONLY, "PRAGMA query_only = 1;"
+	if writes {
+		mode, flags, pragmas = "rw", sqlite3.OPEN_READWRITE, "PRAGMA foreign_keys = 1;"
+	}
+	db, err := sqlite3.OpenFlags((&url.URL{Scheme: "file", Path: path, RawQuery: "mode=" + mode}).String(), flags|sqlite3.OPEN_URI)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{db: db, writes: writes}
+	if err := c.restrict(ctx, pragmas); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return c, nil
+}
+
+func (c *conn) restrict(ctx context.Context, pragmas string) error {
+	c.db.SetInterrupt(ctx)
+	defer c.db.SetInterrupt(context.Background()) //nolint:contextcheck // what comes later sets its own
+	// The tables that are functions are made by their first use, which is one of writing.
+	first := "SELECT 1 FROM json_each('[]'), json_tree('[]'), generate_series(1, 1)"
+	if err := c.db.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d; PRAGMA trusted_schema = 0; %s; %s", busyPatience, first, pragmas)); err != nil {
+		return err
+	}
+	if set, err := c.db.Config(sqlite3.DBCONFIG_DEFENSIVE, true); err != nil || !set {
+		return errors.Join(err, errors.New("SQLite can't be made defensive"))
+	}
+	c.db.Limit(sqlite3.LIMIT_ATTACHED, 0)
+	c.db.Limit(sqlite3.LIMIT_LENGTH, maxLength)
+	c.db.Limit(sqlite3.LIMIT_SQL_LENGTH, maxSQL)
+	if err := replaceFunctions(c.db); err != nil {
+		return err
+	}
+	return c.db.SetAuthorizer(c.authorize)
+}
+
+// authorize asks the check of the statement that is prepared.
+func (c *conn) authorize(action sqlite3.AuthorizerActionCode, name, detail, schema, inner string) sqlite3.AuthorizerReturnCode {
+	if c.check == nil || c.check.allows(action, name, detail, schema, inner) {
+		return sqlite3.AUTH_OK
+	}
+	return sqlite3.AUTH_DENY
+}
+
+// own runs a query of ours, without the guard, and gives its rows to a function.
+func (c *conn) own(sql string, args []string, row func(s *sqlite3.Stmt)) error {
+	before := c.check
+	c.check = nil
+	defer func() { c.check = before }()
+	s, _, err := c.db.Prepare(sql)
+	if err != nil {
+		return err
+	}
+	for i, arg := range args {
+		if err := s.BindText(i+1, arg); err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
+	for s.Step() {
+		row(s)
+	}
+	return errors.Join(s.Err(), s.Close())
+}

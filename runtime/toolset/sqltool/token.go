@@ -1,0 +1,140 @@
+package sqltool
+
+import "strings"
+
+// A Token is a piece of a statement. Tokens bound a statement before a parser reads it,
+// and say which names are in it; they decide nothing that a grammar should.
+type Token struct {
+	Kind TokenKind
+	Text string // of Quoted and Literal what is between the quotes, doubled ones once
+	At   int    // byte
+}
+
+// A TokenKind is the kind of a token.
+type TokenKind uint8
+
+// The kinds of tokens.
+const (
+	Word     TokenKind = iota // a keyword or a name without quotes
+	Quoted                    // a name in quotes
+	Literal                   // a string in single quotes
+	Number                    // begins with a digit
+	Operator                  // one or more of + - * / % < > = ~ ! @ # & | ^ ? :
+	Other                     // one of ( ) [ ] , ; . and what else there is
+)
+
+// A Lexis is how a dialect writes names and comments.
+type Lexis struct {
+	Quotes         []string // pairs around names: `""`, "``", "[]"
+	NestedComments bool     // /* /* */ */
+	HashComments   bool     // # to the end of the line
+	Backslashes    bool     // escape in single quotes
+}
+
+const operators = "+-*/%<>=~!@#&|^?:"
+
+// Tokens splits a statement. A quote or a comment that is open at the end goes to the
+// end.
+func (l Lexis) Tokens(sql string) []Token {
+	var out []Token
+	for i := 0; i < len(sql); {
+		c := sql[i]
+		switch {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
+			i++
+			continue
+		case strings.HasPrefix(sql[i:], "--"), l.HashComments && c == '#':
+			if end := strings.IndexAny(sql[i:], "\n"); end >= 0 {
+				i += end
+				continue
+			}
+			return out
+		case strings.HasPrefix(sql[i:], "/*"):
+			i = l.comment(sql, i)
+			continue
+		case c == '\'':
+			text, end := l.quoted(sql, i, '\'', l.Backslashes)
+			out, i = append(out, Token{Literal, text, i}), end
+			continue
+		}
+		if closing, ok := l.closing(c); ok {
+			text, end := l.quoted(sql, i, closing, false)
+			out, i = append(out, Token{Quoted, text, i}), end
+			continue
+		}
+		kind, end := class(sql, i)
+		out, i = append(out, Token{kind, sql[i:end], i}), end
+	}
+	return out
+}
+
+func (l Lexis) closing(c byte) (byte, bool) {
+	for _, pair := range l.Quotes {
+		if pair[0] == c {
+			return pair[1], true
+		}
+	}
+	return 0, false
+}
+
+func (l Lexis) comment(sql string, at int) int {
+	depth := 1
+	for i := at + 2; i < len(sql); i++ {
+		switch {
+		case strings.HasPrefix(sql[i:], "*/"):
+			if depth--; depth == 0 {
+				return i + 2
+			}
+			i++
+		case l.NestedComments && strings.HasPrefix(sql[i:], "/*"):
+			depth++
+			i++
+		}
+	}
+	return len(sql)
+}
+
+func (l Lexis) quoted(sql string, at int, closing byte, backslashes bool) (text string, end int) {
+	var b strings.Builder
+	for i := at + 1; i < len(sql); i++ {
+		switch {
+		case backslashes && sql[i] == '\\' && i+1 < len(sql):
+			i++
+			b.WriteByte(sql[i])
+		case sql[i] != closing:
+			b.WriteByte(sql[i])
+		case i+1 < len(sql) && sql[i+1] == closing && closing != ']':
+			b.WriteByte(closing)
+			i++
+		default:
+			return b.String(), i + 1
+		}
+	}
+	return b.String(), len(sql)
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c == '$' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
+}
+
+// class is the kind of the token that begins at a byte, and its end.
+func class(sql string, at int) (TokenKind, int) {
+	c, end := sql[at], at+1
+	switch {
+	case isWord(c):
+		for end < len(sql) && isWord(sql[end]) {
+			end++
+		}
+		if c >= '0' && c <= '9' {
+			return Number, end
+		}
+		return Word, end
+	case strings.IndexByte(operators, c) >= 0:
+		for end < len(sql) && strings.IndexByte(operators, sql[end]) >= 0 && !strings.HasPrefix(sql[end:], "--") && !strings.HasPrefix(sql[end:], "/*") {
+			end++
+		}
+		return Operator, end
+	default:
+		return Other, end
+	}
+}
