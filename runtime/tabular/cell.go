@@ -56,7 +56,18 @@ func AppendDecimal(dst []byte, digits string) []byte { return AppendText(dst, di
 
 // AppendText appends a text. Bytes that aren't UTF-8 become the replacement character:
 // ask [Clean] whether there are any.
-func AppendText(dst []byte, s string) []byte { return schema.AppendString(dst, clean(s)) }
+func AppendText(dst []byte, s string) []byte { return schema.AppendString(dst, s) }
+
+// AppendTextBytes is [AppendText] of bytes that are not kept, and reports whether they
+// were clean: shown as they are.
+func AppendTextBytes(dst, s []byte) ([]byte, bool) {
+	for _, c := range s {
+		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return schema.AppendString(dst, string(s)), utf8.Valid(s)
+		}
+	}
+	return append(append(append(dst, '"'), s...), '"'), true
+}
 
 // Clean reports whether a text is UTF-8, and is shown as it is.
 func Clean(s string) bool { return utf8.ValidString(s) }

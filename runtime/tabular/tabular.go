@@ -60,8 +60,9 @@ type Writer struct {
 	masker  runtime.Masker
 	bounds  Bounds
 	columns []string
-	head    []byte // the columns as JSON; nil: they are too large themselves
-	rows    []byte // with commas between
+	head    []byte   // the columns as JSON; nil: they are too large themselves
+	rows    []byte   // with commas between; the latest of them
+	chunks  [][]byte // those before
 	n       int
 	left    int // bytes
 	cutBy   runtime.Limit
@@ -101,6 +102,9 @@ func (w *Writer) Row(cells ...json.RawMessage) bool {
 	if w.full() {
 		return false
 	}
+	if len(w.rows) > chunk { // growing it would copy all of it, again and again
+		w.chunks, w.rows = append(w.chunks, w.rows), make([]byte, 0, chunk+chunk/4)
+	}
 	start := len(w.rows)
 	if w.n > 0 {
 		w.rows = append(w.rows, ',')
@@ -133,6 +137,9 @@ func (w *Writer) Row(cells ...json.RawMessage) bool {
 	w.n++
 	return true
 }
+
+// chunk is how much is written in one piece, in bytes.
+const chunk = 1 << 20
 
 // full notes that there is a row more than may be shown.
 func (w *Writer) full() bool {
@@ -220,14 +227,22 @@ func (w *Writer) Finish(more bool, total int64) *runtime.Result {
 			w.cut("max_rows", "there are more rows: aggregate, filter, or page with LIMIT and OFFSET")
 		}
 	}
-	out := []byte{'{'}
+	size := len(w.head) + len(w.rows) + 512
+	for _, c := range w.chunks {
+		size += len(c)
+	}
+	out := append(make([]byte, 0, size), '{')
 	if w.head == nil {
 		out = append(out, `"column_count":`...)
 		out = strconv.AppendInt(out, int64(len(w.columns)), 10)
 	} else {
 		out = append(append(out, `"columns":`...), w.head...)
 	}
-	out = append(append(append(out, `,"rows":[`...), w.rows...), `],"row_count":`...)
+	out = append(out, `,"rows":[`...)
+	for _, c := range w.chunks {
+		out = append(out, c...)
+	}
+	out = append(append(out, w.rows...), `],"row_count":`...)
 	out = strconv.AppendInt(out, int64(w.n), 10)
 	if total > int64(w.n) {
 		out = strconv.AppendInt(append(out, `,"total_rows":`...), total, 10)

@@ -18,7 +18,7 @@ func run(path, sql string, writes bool) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.db.Close() }()
+	defer func() { _ = c.close() }()
 	return c.db.Exec(sql)
 }
 

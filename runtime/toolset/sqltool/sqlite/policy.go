@@ -51,8 +51,8 @@ func fold(name string) string {
 
 // policyOf returns the policy of the schema as a connection sees it.
 func (e *engine) policyOf(c *conn) (*policy, error) {
-	var version int64
-	if err := c.own("PRAGMA schema_version", nil, func(s *sqlite3.Stmt) { version = s.ColumnInt64(0) }); err != nil {
+	version, err := c.schemaVersion()
+	if err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
@@ -61,8 +61,7 @@ func (e *engine) policyOf(c *conn) (*policy, error) {
 	if p != nil && p.version == version {
 		return p, nil
 	}
-	p, err := e.newPolicy(c, version)
-	if err != nil {
+	if p, err = e.newPolicy(c, version); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()

@@ -179,11 +179,10 @@ func row(s *sqlite3.Stmt, w *tabular.Writer, cells []json.RawMessage) bool {
 			if len(raw) > w.Left() {
 				return w.TooLarge(i)
 			}
-			text := string(raw)
-			if !tabular.Clean(text) {
+			cell, clean := tabular.AppendTextBytes(dst, raw)
+			if cells[i] = cell; !clean {
 				w.Note(tabular.NotClean)
 			}
-			cells[i] = tabular.AppendText(dst, text)
 		case sqlite3.BLOB:
 			raw := s.ColumnRawBlob(i)
 			if len(raw) > w.Left() {

@@ -152,6 +152,8 @@ type conn struct {
 	db     *sqlite3.Conn
 	writes bool
 	check  *check // nil: what it does is our own
+
+	version *sqlite3.Stmt // asks for the number of the schema
 }
 
 // acquire waits for a connection, for reading or for writing.
@@ -190,7 +192,7 @@ func (e *engine) release(c *conn) {
 	}
 	e.mu.Unlock()
 	if c != nil {
-		_ = c.db.Close() // rolls back
+		_ = c.close() // rolls back
 	}
 	<-e.slots
 }
@@ -202,7 +204,7 @@ func (e *engine) Close() error {
 	e.closed = true
 	var errs []error
 	for _, c := range e.idle {
-		errs = append(errs, c.db.Close())
+		errs = append(errs, c.close())
 	}
 	e.idle = nil
 	return errors.Join(errs...)
@@ -220,9 +222,16 @@ func open(ctx context.Context, path string, writes bool) (*conn, error) {
 	}
 	c := &conn{db: db, writes: writes}
 	if err := c.restrict(ctx, pragmas); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
+}
+
+func (c *conn) close() error {
+	if c.version != nil {
+		_ = c.version.Close() // it says what its last use said
+	}
+	return c.db.Close()
 }
 
 func (c *conn) restrict(ctx context.Context, pragmas string) error {
@@ -242,7 +251,24 @@ func (c *conn) restrict(ctx context.Context, pragmas string) error {
 	if err := replaceFunctions(c.db); err != nil {
 		return err
 	}
-	return c.db.SetAuthorizer(c.authorize)
+	if err := c.db.SetAuthorizer(c.authorize); err != nil {
+		return err
+	}
+	var err error
+	c.version, _, err = c.db.Prepare("PRAGMA schema_version")
+	return err
+}
+
+// schemaVersion is a number that changes with the schema.
+func (c *conn) schemaVersion() (int64, error) {
+	before := c.check
+	c.check = nil
+	defer func() { c.check = before }()
+	var n int64
+	if c.version.Step() {
+		n = c.version.ColumnInt64(0)
+	}
+	return n, c.version.Reset()
 }
 
 // authorize asks the check of the statement that is prepared.

@@ -1,0 +1,156 @@
+package sqlite_test
+
+import (
+	"context"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/toolgen/toolgen/runtime/connection"
+	"github.com/toolgen/toolgen/runtime/tabular"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool/sqlite"
+)
+
+// rowsFile is a file with a table of n rows of four columns.
+func rowsFile(tb testing.TB, n int) string {
+	tb.Helper()
+	return database(tb, "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, price REAL, note TEXT)",
+		"INSERT INTO t SELECT value, 'name ' || value, value * 0.5, 'a note about number ' || value FROM generate_series(1, "+strconv.Itoa(n)+")")
+}
+
+func engine(tb testing.TB, path string) sqltool.Engine {
+	tb.Helper()
+	o := sqltool.Options{AllowedTables: []string{"t"}, MaxConns: 2}
+	e, err := sqlite.Dialect.Open(context.Background(), connection.Direct(connection.Connection{ID: "db", Host: path}), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// fetch is a guarded query with these bounds; it returns how many bytes are shown.
+func fetch(tb testing.TB, e sqltool.Engine, sql string, b tabular.Bounds) int {
+	tb.Helper()
+	v, err := e.Guard(context.Background(), sql)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var w *tabular.Writer
+	if _, err := e.Query(context.Background(), v, nil, func(columns []string) *tabular.Writer {
+		w = tabular.New(context.Background(), columns, b)
+		return w
+	}); err != nil {
+		tb.Fatal(err)
+	}
+	return len(w.Finish(false, -1).Structured)
+}
+
+func medianOf(n int, f func()) float64 {
+	times := make([]float64, n)
+	for i := range times {
+		begin := time.Now()
+		f()
+		times[i] = float64(time.Since(begin))
+	}
+	slices.Sort(times)
+	return times[n/2]
+}
+
+// BenchmarkFetch compares a query with its bounds lifted with the driver's own loop, which
+// reads every value into Go: throughput is the loop's time by ours.
+func BenchmarkFetch(b *testing.B) {
+	const n = 300_000
+	path := rowsFile(b, n)
+	e := engine(b, path)
+	db, err := sqlite3.Open("file:" + path + "?mode=ro")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	raw := func() {
+		s, _, err := db.Prepare("SELECT * FROM t")
+		if err != nil {
+			b.Fatal(err)
+		}
+		var id int64
+		var price float64
+		var name, note string
+		rows := 0
+		for ; s.Step(); rows++ {
+			id, name, price, note = s.ColumnInt64(0), s.ColumnText(1), s.ColumnFloat(2), s.ColumnText(3)
+		}
+		if err := s.Close(); err != nil || rows != n || id == 0 || price == 0 || name == "" || note == "" {
+			b.Fatal(err, rows)
+		}
+	}
+	ours := func() { fetch(b, e, "SELECT * FROM t", tabular.Bounds{MaxRows: 1 << 40, MaxResultBytes: 1 << 40}) }
+	for b.Loop() {
+		const turns = 5
+		bare, guarded := medianOf(turns, raw), medianOf(turns, ours)
+		b.ReportMetric(bare/guarded, "throughput")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkBounded compares 50 rows of 3 million with a query that says LIMIT 51, and
+// prints how much the heap grows.
+func BenchmarkBounded(b *testing.B) {
+	e := engine(b, rowsFile(b, 3_000_000))
+	var before, after goruntime.MemStats
+	all := func() { fetch(b, e, "SELECT * FROM t", tabular.Bounds{}) }
+	limited := func() { fetch(b, e, "SELECT * FROM t LIMIT 51", tabular.Bounds{}) }
+	limited()
+	goruntime.GC()
+	goruntime.ReadMemStats(&before)
+	for b.Loop() {
+		const turns = 200
+		b.ReportMetric(medianOf(turns, all)/medianOf(turns, limited), "ratio")
+	}
+	goruntime.GC()
+	goruntime.ReadMemStats(&after)
+	b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/(1<<20), "heap-MiB")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkGuard compares preparing with the authorizer and without.
+func BenchmarkGuard(b *testing.B) {
+	path := rowsFile(b, 10)
+	e := engine(b, path)
+	db, err := sqlite3.Open("file:" + filepath.ToSlash(path) + "?mode=ro")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	in := "SELECT id FROM t WHERE id IN (1"
+	for len(in) < 13_000 {
+		in += ", " + strconv.Itoa(len(in))
+	}
+	for name, sql := range map[string]string{"110B": "SELECT name, count(*), sum(price) FROM t WHERE id > 5 AND note LIKE 'a%' GROUP BY name ORDER BY 2 DESC LIMIT 10", "13kB": in + ")"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				const turns = 100
+				bare := medianOf(turns, func() {
+					s, _, err := db.Prepare(sql)
+					if err != nil {
+						b.Fatal(err)
+					}
+					_ = s.Close()
+				})
+				guarded := medianOf(turns, func() {
+					if _, err := e.Guard(context.Background(), sql); err != nil {
+						b.Fatal(err)
+					}
+				})
+				b.ReportMetric(guarded/bare, "ratio")
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
