@@ -1,5 +1,5 @@
-// Demo is a bookshop's agent side: three generated toolsets and a hand-written
-// one in one registry, served over MCP.
+// Demo is a bookshop's agent side: three generated toolsets, a hand-written one, and
+// the SQL toolset over the shop's database, in one registry, served over MCP.
 //
 // Usage:
 //
@@ -29,7 +29,10 @@ import (
 	"github.com/toolgen/toolgen/hooks/httpapi"
 	"github.com/toolgen/toolgen/hooks/sqlitedb"
 	"github.com/toolgen/toolgen/runtime"
+	"github.com/toolgen/toolgen/runtime/connection"
 	"github.com/toolgen/toolgen/runtime/mcpserver"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool/sqlite"
 )
 
 //go:generate go run ../../cmd/toolgen
@@ -83,17 +86,28 @@ func open(ctx context.Context) (*agent, error) {
 	if err != nil {
 		return nil, errors.Join(err, shop.Close())
 	}
+	// Questions that no hook answers: read-only, and not about the customers.
+	questions, err := sqltool.New(sqlite.Dialect, connection.Direct(connection.Connection{ID: "shop", Type: "sqlite", Host: shopFile()}), sqltool.Options{
+		AllowedTables: []string{"authors", "books", "orders", "order_lines"}, Prefix: "shop_sql_",
+	})
+	if err != nil {
+		return nil, errors.Join(err, supplier.Close(), shop.Close())
+	}
 	// The line that an agent links: generated toolsets first, then others.
-	registry, err := agenttools.New(agenttools.Hooks{Repo: repo, API: api, Shop: shop}, openingHours{})
+	registry, err := agenttools.New(agenttools.Hooks{Repo: repo, API: api, Shop: shop}, openingHours{}, questions)
 	return &agent{registry, func() error { return errors.Join(supplier.Close(), shop.Close()) }}, err
+}
+
+// shopFile is where the shop's database is.
+func shopFile() string {
+	return filepath.Join(cmp.Or(os.Getenv("DEMO_DATA"), filepath.Join(".cache", "demo")), "shop.db")
 }
 
 // openShop opens the shop's database, made at the first use.
 func openShop(ctx context.Context) (*sqlitedb.Shop, error) {
-	dir := cmp.Or(os.Getenv("DEMO_DATA"), filepath.Join(".cache", "demo"))
-	path := filepath.Join(dir, "shop.db")
+	path := shopFile()
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(dir, 0o750); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			return nil, err
 		}
 		unfinished := path + ".new" // so that an interrupted run leaves no half of a shop

@@ -29,6 +29,8 @@ var stops = []stop{
 	{"Refused: the hook's own error, which it has declared fit for a model.", "shop_refund_order", `{"order_id":7,"cents":99999999,"reason":"late delivery"}`, true},
 	{"A Git repository, read in process.", "git_log", `{"options":{"limit":2}}`, false},
 	{"A JSON API below one base URL.", "api_get", `{"path":"/stock/9780000000001"}`, false},
+	{"A question that no hook answers, in SQL: read-only, on tables that are listed.", "shop_sql_query", `{"sql":"SELECT a.name, sum(l.quantity) AS sold FROM order_lines l JOIN books b ON b.id = l.book_id JOIN authors a ON a.id = b.author_id GROUP BY a.id ORDER BY sold DESC LIMIT 3"}`, false},
+	{"The customers aren't listed: SQLite's own grammar says what a statement reads.", "shop_sql_query", `{"sql":"WITH c AS (SELECT * FROM customers) SELECT email FROM c"}`, true},
 	{"And a hand-written tool beside the generated ones.", "shop_opening_hours", `{}`, false},
 }
 
