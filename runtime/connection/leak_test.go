@@ -3,6 +3,7 @@ package connection_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	_ "github.com/ncruces/go-sqlite3/driver"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/trace"
@@ -28,6 +30,8 @@ import (
 	"github.com/toolgen/toolgen/runtime/internal/fixture/fixturetools"
 	"github.com/toolgen/toolgen/runtime/mcpserver"
 	"github.com/toolgen/toolgen/runtime/secret"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool/sqlite"
 	"github.com/toolgen/toolgen/runtime/wrap"
 	"github.com/toolgen/toolgen/runtime/wrap/oteltrace"
 )
@@ -188,7 +192,7 @@ func TestR35NothingLeaks(t *testing.T) {
 		oteltrace.MeterProvider(metric.NewMeterProvider(metric.WithReader(reader))),
 	}
 	generated := secret.With(fixturetools.NewService(&fixture.Service{}), l)
-	ts := wrap.Spill(oteltrace.Trace(wrap.Log(wrap.Combine(l, generated), logger), traced...), filepath.Join(dir, "spill"))
+	ts := wrap.Spill(oteltrace.Trace(wrap.Log(wrap.Combine(l, generated, database(t, secrets)), logger), traced...), filepath.Join(dir, "spill"))
 	registry, err := runtime.NewRegistry(ts)
 	if err != nil {
 		t.Fatal(err)
@@ -227,6 +231,34 @@ func TestR35NothingLeaks(t *testing.T) {
 	}
 }
 
+// database is the SQL toolset, whose connection has a secret of its own, over tables
+// with all of them.
+func database(t *testing.T, secrets []string) runtime.Toolset {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "secrets.db")
+	db, err := sql.Open("sqlite3", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	statements := []string{"CREATE TABLE t (s)"}
+	for _, s := range secrets {
+		statements = append(statements, "INSERT INTO t VALUES ('"+strings.ReplaceAll(s, "'", "''")+"')")
+	}
+	for _, s := range statements {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ts, err := sqltool.New(sqlite.Dialect, connection.Direct(connection.Connection{ID: "sql", Host: path, Password: secret.New(secrets[0])}), sqltool.Options{AllowedTables: []string{"t"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ts
+}
+
 // runAll calls every tool, with the secrets in its arguments, and notes all that is
 // shown.
 func runAll(t *testing.T, registry *runtime.Registry, out *outputs, secrets []string, dir string, logger *slog.Logger) {
@@ -242,7 +274,22 @@ func runAll(t *testing.T, registry *runtime.Registry, out *outputs, secrets []st
 	}
 	out.add("instructions", instructions)
 	ctx := runtime.WithProgress(t.Context(), func(_ runtime.CallInfo, _, _ float64, text string) { out.add("progress", text) })
-	for _, name := range []string{"text", "structured", "link", "retry", "failed", "broken", "panics", "asks", "fixture_small", "fixture_medium"} {
+	statement, err := json.Marshal(map[string]string{"sql": "SELECT s, '" + strings.ReplaceAll(strings.Join(secrets, " "), "'", "''") + "' FROM t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong, err := json.Marshal(map[string]string{"sql": "SELECT \"" + strings.ReplaceAll(secrets[0], `"`, `""`) + "\".x FROM \"" + secrets[1] + "\""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"text", "structured", "link", "retry", "failed", "broken", "panics", "asks", "fixture_small", "fixture_medium", "query", "check_query", "get_schema"} {
+		args := args
+		switch name {
+		case "query":
+			args = statement
+		case "check_query":
+			args = wrong
+		}
 		run, err := registry.Start(t.Context(), runtime.ID("run-"+name), runtime.Journal(wrap.DirStore(journal), "run-"+name, "v1"))
 		if err != nil {
 			t.Fatal(err)

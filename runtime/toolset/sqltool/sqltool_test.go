@@ -1,0 +1,120 @@
+package sqltool_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
+)
+
+func TestS4Names(t *testing.T) {
+	t.Parallel()
+	quotes := []string{`""`, "``", "[]"}
+	for text, want := range map[string]sqltool.Name{
+		"orders":         {{Text: "orders"}},
+		"Main.Orders":    {{Text: "Main"}, {Text: "Orders"}},
+		`a."B c".[d]]e]`: {{Text: "a"}, {Text: "B c", Quoted: true}, {Text: "d]e", Quoted: true}},
+		`"a""b"`:         {{Text: `a"b`, Quoted: true}},
+		"`x.y`":          {{Text: "x.y", Quoted: true}},
+		"größe_$1":       {{Text: "größe_$1"}},
+		"":               nil,
+		".":              nil,
+		"a.":             nil,
+		".a":             nil,
+		"a..b":           nil,
+		`""`:             nil,
+		`"a`:             nil,
+		`"a"b`:           nil,
+		`"a".`:           nil,
+		"a b":            nil,
+		"a;b":            nil,
+		"a.b.c.d":        nil,
+		"a--b":           nil,
+	} {
+		got, err := sqltool.ParseName(text, quotes...)
+		if (err != nil) != (want == nil) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" && err == nil {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+	if p := (sqltool.Part{Text: "Orders"}); !p.Matches("ORDERS") || p.Matches("order") {
+		t.Error("a part without quotes matches in any case")
+	}
+	if p := (sqltool.Part{Text: "Orders", Quoted: true}); p.Matches("orders") || !p.Matches("Orders") {
+		t.Error("a quoted part matches exactly")
+	}
+}
+
+// TestS17Tokens splits texts into what is a name, a literal, an operator or a comment.
+func TestS17Tokens(t *testing.T) {
+	t.Parallel()
+	plain := sqltool.Lexis{Quotes: []string{`""`, "[]"}}
+	nested := sqltool.Lexis{Quotes: []string{`""`}, NestedComments: true}
+	mysql := sqltool.Lexis{Quotes: []string{"``"}, HashComments: true, Backslashes: true}
+	for _, c := range []struct {
+		lexis     sqltool.Lexis
+		sql, want string
+	}{
+		{plain, `SELECT "a""b", [c d] FROM t`, `SELECT «a"b» , «c d» FROM t`},
+		{plain, `'it''s' || x--1` + "\n+2", `'it's' || x + 2`},
+		{plain, "a/* x /* y */ b */", "a b */"},
+		{nested, "a/* x /* y */ b */ c", "a c"},
+		{plain, "a->>'$.b' <> -1.5e3", "a ->> '$.b' <> - 1 . 5e3"},
+		{plain, "a /* open", "a"},
+		{plain, "'open", "'open'"},
+		{mysql, "a # b\nc 'x\\'y' `d`", "a c 'x'y' «d»"},
+		{plain, "a -- b\r c\nd", "a d"},
+		{plain, "größe\u00a0x", "größe\u00a0x"},
+		{plain, "", ""},
+	} {
+		var parts []string
+		for _, token := range c.lexis.Tokens(c.sql) {
+			switch token.Kind {
+			case sqltool.Quoted:
+				parts = append(parts, "«"+token.Text+"»")
+			case sqltool.Literal:
+				parts = append(parts, "'"+token.Text+"'")
+			default:
+				parts = append(parts, token.Text)
+			}
+		}
+		if got := strings.Join(parts, " "); got != c.want {
+			t.Errorf("%q: %s, want %s", c.sql, got, c.want)
+		}
+	}
+}
+
+// TestS17Caps refuses what nests or chains too deep; long lists pass.
+func TestS17Caps(t *testing.T) {
+	t.Parallel()
+	lexis := sqltool.Lexis{Quotes: []string{`""`}}
+	for text, want := range map[string]string{
+		"SELECT " + strings.Repeat("(", 200) + "1" + strings.Repeat(")", 200):                                          "",
+		"SELECT " + strings.Repeat("(", 201) + "1" + strings.Repeat(")", 201):                                          "nested deeper than 200",
+		"SELECT " + strings.Repeat("CASE WHEN 1 THEN ", 201) + "1" + strings.Repeat(" END", 201):                       "nested deeper than 200",
+		"SELECT " + strings.Repeat("CASE WHEN 1 THEN 2 END, ", 400) + "1":                                              "",
+		"SELECT 1" + strings.Repeat("+1", 1000):                                                                        "",
+		"SELECT 1" + strings.Repeat("+1", 1001):                                                                        "more than 1000 operators",
+		"SELECT 1 WHERE 1" + strings.Repeat(" AND 1", 1001):                                                            "more than 1000 operators",
+		"SELECT 1" + strings.Repeat(" UNION SELECT 1", 1001):                                                           "more than 1000 operators",
+		"SELECT 1 WHERE x IN (" + strings.Repeat("1, ", 10_000) + "2)":                                                 "",
+		"SELECT '" + strings.Repeat("(", 1000) + strings.Repeat("+", 2000) + "', \"" + strings.Repeat("(", 1000) + `"`: "",
+		"SELECT " + strings.Repeat("-", 1):                                                                             "",
+	} {
+		r := sqltool.CheckCaps(lexis.Tokens(text))
+		if (r == nil) != (want == "") || r != nil && !strings.Contains(r.Error(), want) {
+			t.Errorf("%.60s…: %v, want %q", text, r, want)
+		}
+	}
+}
+
+func TestS40Refusal(t *testing.T) {
+	t.Parallel()
+	if got := sqltool.Refuse("b", "a", "b", "f", "e", "d", "c").Error(); got != "a; b; c; d; e" {
+		t.Errorf("%s", got)
+	}
+}
