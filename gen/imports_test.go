@@ -49,6 +49,7 @@ var rules = []rule{
 	{"runtime/tabular", []string{"runtime", "runtime/schema"}, "rows are rows, whoever reads them"},
 	{"runtime/toolset/sqltool", []string{"runtime", "runtime/schema", "runtime/toolimpl", "runtime/connection", "runtime/tabular"}, "a toolset knows no adapter, and no other toolset"},
 	{"runtime/toolset/sqltool/sqlite", []string{"runtime/toolset/sqltool", "runtime/connection", "runtime/tabular"}, "a dialect is linked by who wants it"},
+	{"runtime/worker", []string{"runtime", "runtime/schema"}, "a child process knows nothing of what it is for"},
 	{"runtime/wrap", []string{"runtime", "runtime/schema"}, "a wrapper knows toolsets, and none in particular"},
 	{"runtime/wrap/limit", []string{"runtime", "runtime/wrap"}, "limits are wrappers with dependencies of their own"},
 	{"runtime/wrap/oteltrace", []string{"runtime", "runtime/wrap"}, "traces are a wrapper with dependencies of its own"},

@@ -1,0 +1,19 @@
+//go:build !linux
+
+package worker
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+)
+
+func self() (string, error) {
+	return "", errors.New("child processes that can be trusted to end are started on Linux only")
+}
+
+func separate(*exec.Cmd) {}
+
+func restrict(*Kind) error { return errors.New("this system can't restrict a child process") }
+
+func killGroup(p *os.Process) { _ = p.Kill() }
