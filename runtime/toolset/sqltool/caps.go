@@ -21,11 +21,12 @@ func clip(sql string) (string, error) {
 		return "", Refuse(fmt.Sprintf("the statement has %d bytes, the limit is %d: shorten it, or pass values as params", len(sql), maxText))
 	case strings.ContainsRune(sql, 0):
 		return "", Refuse("the statement has a NUL character: take it out")
+	case strings.Contains(sql, "\ufeff"):
+		return "", Refuse("the statement has a byte order mark (U+FEFF), which databases read in different ways: take it out")
 	case !utf8.ValidString(sql):
 		return "", Refuse("the statement is not valid UTF-8")
 	}
-	sql = strings.TrimRight(sql, "; \t\r\n\f")
-	if strings.Trim(sql, "; \t\r\n\f") == "" {
+	if sql = strings.Trim(sql, "; \t\r\n\f"); sql == "" {
 		return "", Refuse("the statement is empty: write one")
 	}
 	return sql, nil
@@ -46,9 +47,9 @@ func CheckCaps(tokens []Token) *Refusal {
 			word = strings.ToLower(t.Text)
 		}
 		switch {
-		case t.Text == "(" || t.Text == "[" || word == "case":
+		case t.Kind == Other && (t.Text == "(" || t.Text == "[") || word == "case":
 			depth++
-		case (t.Text == ")" || t.Text == "]" || word == "end") && depth > 0:
+		case (t.Kind == Other && (t.Text == ")" || t.Text == "]") || word == "end") && depth > 0:
 			depth--
 		case t.Kind == Operator || chainWords[word]:
 			chain++

@@ -194,20 +194,34 @@ func (t *Toolset) noTable(ctx context.Context, e Engine, name, table string) err
 func (t *Toolset) describe(s *Schema, table, after string) *runtime.Result {
 	p := page{limit: t.options.PageSize, left: t.options.MaxResultBytes - 200}
 	p.out = append(s.appendJSON(nil, false), `,"columns":[`...)
-	from := 0
-	for i, c := range s.Columns {
-		if c.Name == after {
-			from = i + 1
-		}
-	}
+	from := columnAfter(s.Columns, after)
 	end := fmtSchema(s)
 	p.left -= len(end)
-	for _, c := range s.Columns[from:] {
-		if !p.add(c.Name, c.appendJSON(nil)) {
+	for i, c := range s.Columns[from:] {
+		if !p.add(strconv.Itoa(from+i)+" "+c.Name, c.appendJSON(nil)) {
 			break
 		}
 	}
 	return p.finish("]"+string(end), "columns of "+table)
+}
+
+// columnAfter is where columns go on after one, by its place and its name: where columns
+// have come or gone since, by its name.
+func columnAfter(columns []Column, after string) int {
+	place, name, ok := strings.Cut(after, " ")
+	if !ok {
+		return 0
+	}
+	at, err := strconv.Atoi(place)
+	if err == nil && at < len(columns) && columns[at].Name == name {
+		return at + 1
+	}
+	for i, c := range columns {
+		if c.Name == name {
+			return i + 1
+		}
+	}
+	return min(max(at, 0), len(columns))
 }
 
 func (c *Column) appendJSON(dst []byte) []byte {

@@ -118,3 +118,46 @@ func TestS40Refusal(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestS34TableRefs finds names where tables stand, whatever is around them.
+func TestS34TableRefs(t *testing.T) {
+	t.Parallel()
+	lexis := sqltool.Lexis{Quotes: []string{`""`, "``", "[]"}, Variables: true}
+	for sql, want := range map[string]string{
+		"SELECT a, b FROM t": "t",
+		"SELECT a FROM t x, main.u AS y, 'v' z WHERE a IN (b, c) ORDER BY d, e":                                  "t main.u v b c",
+		"SELECT a FROM t JOIN u ON t.x = u.x AND f(p, q), w LEFT JOIN [z y] USING (k, l), last":                  "t u w z y last",
+		"SELECT (SELECT x FROM s) AS orders, 'orders' FROM ((a JOIN b), (c, d)) , (SELECT 1, 2) AS q, e":         "s a b c d e",
+		"WITH x(a, b) AS (SELECT 1, 2), y AS MATERIALIZED (SELECT * FROM t) SELECT * FROM x NATURAL FULL JOIN y": "t x y",
+		"INSERT INTO t(a, b) SELECT c, d FROM u ON CONFLICT DO UPDATE SET a = 1":                                 "t u",
+		"UPDATE OR FAIL t SET a = 1, b = 2 FROM u, v WHERE c IN w":                                               "t u v w",
+		"DELETE FROM t WHERE a IN (SELECT b FROM u) RETURNING a, b":                                              "t u",
+		"SELECT a IS DISTINCT FROM b, c FROM t":                                                                  "t",
+		"SELECT * FROM t AS union, u":                                                                            "t u",
+		"SELECT * FROM t window, u":                                                                              "t u",
+		"SELECT * FROM t JOIN u ON union = 1, v":                                                                 "t u v",
+		"SELECT * FROM t with, u":                                                                                "t u",
+		"SELECT * FROM json_each(a, '$.b') j, u":                                                                 "json_each u",
+		"SELECT t.union, u.\"from\" FROM t, u":                                                                   "t u",
+		"SELECT * FROM t /* , x */ -- , y\n , z":                                                                 "t z",
+		"SELECT * FROM (SELECT $a(')) AS q, (WITH leak AS (SELECT * FROM secrets) SELECT * FROM leak) AS r":      "WITH secrets leak",
+		"VALUES (1, 2), (3, 4)":                                                                                  "",
+		"SELECT ?, ?1, :a, @b, #c, $d::e(f) FROM t":                                                              "t",
+	} {
+		var got []string
+		for _, ref := range sqltool.TableRefs(lexis.Tokens(sql)) {
+			name := ref.Name
+			if ref.Qualifier != "" {
+				name = ref.Qualifier + "." + name
+			}
+			got = append(got, name)
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%s\n got %s\nwant %s", sql, text, want)
+		}
+	}
+	defined := sqltool.Defined(lexis.Tokens("WITH RECURSIVE a AS (SELECT 1), [B c](x, y) AS NOT MATERIALIZED (SELECT f(d), e AS g) SELECT h AS i FROM (j) AS k"), strings.ToLower)
+	if diff := cmp.Diff(map[string]bool{"a": true, "b c": true}, defined); diff != "" {
+		t.Error(diff)
+	}
+}

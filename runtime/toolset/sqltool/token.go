@@ -19,7 +19,8 @@ const (
 	Quoted                    // a name in quotes
 	Literal                   // a string in single quotes
 	Number                    // begins with a digit
-	Operator                  // one or more of + - * / % < > = ~ ! @ # & | ^ ? :
+	Variable                  // ?1, and $a, @a, :a, #a where the dialect has them
+	Operator                  // one or more of + - * / % < > = ~ ! @ # & | ^ :
 	Other                     // one of ( ) [ ] , ; . and what else there is
 )
 
@@ -29,9 +30,10 @@ type Lexis struct {
 	NestedComments bool     // /* /* */ */
 	HashComments   bool     // # to the end of the line
 	Backslashes    bool     // escape in single quotes
+	Variables      bool     // $a, @a, :a and #a, and what may follow in brackets: $a(x)
 }
 
-const operators = "+-*/%<>=~!@#&|^?:"
+const operators = "+-*/%<>=~!@#&|^:"
 
 // Tokens splits a statement. A quote or a comment that is open at the end goes to the
 // end.
@@ -62,10 +64,54 @@ func (l Lexis) Tokens(sql string) []Token {
 			out, i = append(out, Token{Quoted, text, i}), end
 			continue
 		}
+		if end := l.variable(sql, i); end > i {
+			out, i = append(out, Token{Variable, sql[i:end], i}), end
+			continue
+		}
 		kind, end := class(sql, i)
 		out, i = append(out, Token{kind, sql[i:end], i}), end
 	}
 	return out
+}
+
+// variable returns the end of a variable that begins at a byte, or that byte. A bracket
+// right behind a name takes all up to the next one, quotes included.
+func (l Lexis) variable(sql string, at int) int {
+	end := at + 1
+	switch c := sql[at]; {
+	case c == '?':
+		for end < len(sql) && sql[end] >= '0' && sql[end] <= '9' {
+			end++
+		}
+		return end
+	case !l.Variables || strings.IndexByte("$@:#", c) < 0:
+		return at
+	}
+	named := false
+	for end < len(sql) {
+		switch {
+		case isWord(sql[end]):
+			named = true
+			end++
+		case strings.HasPrefix(sql[end:], "::"):
+			end += 2
+		case sql[end] == '(' && named:
+			closing := strings.IndexAny(sql[end:], ") \t\n\r\f\v")
+			if closing < 0 {
+				return len(sql)
+			}
+			return end + closing + 1
+		default:
+			if !named {
+				return at
+			}
+			return end
+		}
+	}
+	if !named {
+		return at
+	}
+	return end
 }
 
 func (l Lexis) closing(c byte) (byte, bool) {

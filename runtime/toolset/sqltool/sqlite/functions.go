@@ -13,14 +13,14 @@ import (
 // allowedFunctions are those of pragma_function_list that are reviewed: they compute with
 // their arguments, and see no file, no connection, no schema and no setting. Left out are
 // what answers about the connection (changes, last_insert_rowid, total_changes), about
-// how SQLite was built, what writes to its log, the decimal and IEEE functions, which
-// take squared time, and regular expressions, which can't be interrupted.
+// how SQLite was built, what writes to its log, the decimal and IEEE functions and
+// json_patch, which take squared time, and regular expressions, which can't be interrupted.
 var allowedFunctions = set(`-> ->> abs acos acosh asin asinh atan atan2 atanh avg base64 ceil ceiling char coalesce concat concat_ws
 	cos cosh count cume_dist current_date current_time current_timestamp date datetime degrees dense_rank exp first_value floor format
 	glob group_concat hex if ifnull iif instr json json_array json_array_insert json_array_length json_error_position json_extract
-	json_group_array json_group_object json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set
+	json_group_array json_group_object json_insert json_object json_pretty json_quote json_remove json_replace json_set
 	json_type json_valid jsonb jsonb_array jsonb_array_insert jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert
-	jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set julianday lag last_value lead length like likelihood likely ln log
+	jsonb_object jsonb_remove jsonb_replace jsonb_set julianday lag last_value lead length like likelihood likely ln log
 	log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length percent_rank pi pow power printf quote radians random
 	randomblob rank replace round row_number rtrim sign sin sinh soundex sqrt strftime string_agg substr substring subtype sum tan
 	tanh time timediff total trim trunc typeof unhex unicode unistr unistr_quote unixepoch unlikely upper zeroblob`)
@@ -54,7 +54,30 @@ func replaceFunctions(db *sqlite3.Conn) error {
 		db.CreateFunction("like", 2, pure, like),
 		db.CreateFunction("like", 3, pure, like),
 		db.CreateFunction("glob", 2, pure, glob),
+		trims(db, "trim", strings.TrimFunc),
+		trims(db, "ltrim", strings.TrimLeftFunc),
+		trims(db, "rtrim", strings.TrimRightFunc),
 	)
+}
+
+// trims registers trim, ltrim or rtrim, with a set of characters or without: SQLite's own
+// compare each character with all of the set.
+func trims(db *sqlite3.Conn, name string, trim func(string, func(rune) bool) string) error {
+	f := func(c sqlite3.Context, args ...sqlite3.Value) {
+		if anyNull(args) {
+			return
+		}
+		in := map[rune]bool{' ': true}
+		if len(args) == 2 {
+			clear(in)
+			for _, r := range args[1].Text() {
+				in[r] = true
+			}
+		}
+		c.ResultText(trim(args[0].Text(), func(r rune) bool { return in[r] }))
+	}
+	const pure = sqlite3.DETERMINISTIC | sqlite3.INNOCUOUS
+	return errors.Join(db.CreateFunction(name, 1, pure, f), db.CreateFunction(name, 2, pure, f))
 }
 
 func anyNull(args []sqlite3.Value) bool {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ type check struct {
 
 	policy    *policy
 	options   *sqltool.Options
-	mentioned map[string]bool // names and literals in the text, folded
+	mentioned map[string]bool // what stands where a table does, folded
 	writes    bool
 
 	reasons   []string
@@ -27,42 +28,39 @@ type check struct {
 	written   map[string]bool
 }
 
+// statements are what a statement may begin with. Some others, such as VACUUM, ask no
+// authorizer.
+var statements = set("select with values insert replace update delete explain pragma")
+
 // newCheck checks what SQLite has no grammar for, and returns the guard of the rest.
-func newCheck(p *policy, o *sqltool.Options, tokens []sqltool.Token, writes bool) (*check, *sqltool.Refusal) {
+func newCheck(p *policy, o *sqltool.Options, tokens []sqltool.Token) (*check, *sqltool.Refusal) {
 	if r := sqltool.CheckCaps(tokens); r != nil {
 		return nil, r
 	}
 	c := &check{
-		policy: p, options: o, writes: writes, mentioned: make(map[string]bool),
+		policy: p, options: o, writes: o.AllowWrites, mentioned: make(map[string]bool),
 		relations: make(map[string]bool), functions: make(map[string]bool), written: make(map[string]bool),
 	}
-	for i, t := range tokens {
-		if t.Kind != sqltool.Word && t.Kind != sqltool.Quoted && t.Kind != sqltool.Literal {
-			continue
-		}
-		name := fold(t.Text)
+	defined := sqltool.Defined(tokens, fold)
+	for _, ref := range sqltool.TableRefs(tokens) {
+		name := fold(ref.Name)
 		c.mentioned[name] = true
-		if (p.inner[name] || p.triggers[name]) && defines(tokens[i+1:]) {
-			return nil, sqltool.Refuse(fmt.Sprintf("WITH may not define %s, which is a name of the database: choose another", t.Text))
+		r, exists := p.all[name]
+		switch {
+		case strings.HasPrefix(name, "pragma_"), p.modules[name] && !tableFunctions[name]:
+			c.refuse("function %s is not allowed", ref.Name)
+		case exists && !p.allowed[name] && r.kind != "" && defined[name]:
+			c.refuse("WITH may not define %s, which is a name of the database: choose another", ref.Name)
+		case exists && !p.allowed[name] && r.kind != "", strings.HasPrefix(name, "sqlite_") && !o.AllTables:
+			c.refuseTable(ref.Name) // a view, or a module's table: the program doesn't name them
 		}
 	}
 	return c, nil
 }
 
-// defines reports whether what follows a name makes it that of a common table expression:
-// (columns) AS, or AS [NOT] [MATERIALIZED] and a bracket.
-func defines(after []sqltool.Token) bool {
-	if len(after) == 0 {
-		return false
-	}
-	if after[0].Text == "(" {
-		return true
-	}
-	if fold(after[0].Text) != "as" || after[0].Kind != sqltool.Word || len(after) < 2 {
-		return false
-	}
-	next := fold(after[1].Text)
-	return after[1].Kind != sqltool.Quoted && after[1].Kind != sqltool.Literal && (next == "(" || next == "not" || next == "materialized")
+// refuseTable refuses a table, and says which there are.
+func (c *check) refuseTable(name string) bool {
+	return c.refuse("table %s is not allowed; allowed: %s (list_tables shows all)", name, c.policy.list())
 }
 
 func (c *check) refuse(format string, args ...any) bool {
@@ -106,51 +104,44 @@ func (c *check) allows(action sqlite3.AuthorizerActionCode, name, detail, schema
 	return c.refuse(changesSchema)
 }
 
-// reads decides whether a table may be read.
+// reads decides whether a column may be read. Of what is only counted SQLite doesn't
+// always say by which name it came: what the program opens decides that.
 func (c *check) reads(table, column, schema, inner string) bool {
 	p := c.policy
 	_, exists := p.all[table]
 	switch {
 	case schema != "" && schema != mainSchema:
 		return c.refuse("%s.%s is not allowed: there is only main", schema, table)
-	case p.below[read{table, inner}] && inner != "", p.triggers[inner] && c.writes:
-		return true // it is below a view, or a trigger, that may be used
 	case p.allowed[table]:
 		c.relations[table] = true
 		return true
-	case !exists && tableFunctions[table]:
-		c.functions[table] = true
-		return true
-	case !exists && column == "" && schema == "":
-		return true // a common table expression, or a query in FROM
-	case column == "" && !c.mentioned[table] && c.belowSomeView(table):
-		return true // SQLite has merged a view into the query that counts its rows
-	case c.writes && !c.mentioned[table] && p.isPartner(table, c.written):
-		return true // foreign keys are kept
-	case c.options.AllTables && strings.HasPrefix(table, "sqlite_"):
-		return true
+	case strings.HasPrefix(table, "pragma_"), p.modules[table] && !tableFunctions[table]:
+		return c.refuse("function %s is not allowed", table)
+	case strings.HasPrefix(table, "sqlite_"):
+		return c.options.AllTables || column == "" || c.refuseTable(table)
+	case !exists, column == "":
+		return true // a common table expression, a query in FROM, or a table that is counted
+	case p.below[read{table, inner}]:
+		return true // it is below a view that may be used
+	case c.writes && (p.triggers[inner] || p.isPartner(table, c.written) || c.belowTrigger(inner)):
+		return true // it is for a trigger, or foreign keys
 	}
-	return c.refuse("table %s is not allowed; allowed: %s (list_tables shows all)", table, p.list())
+	return c.refuseTable(table)
 }
 
-func (c *check) belowSomeView(table string) bool {
-	for r := range c.policy.below {
-		if r.table == table && c.mentionedView(r.inner) {
-			return true
-		}
-	}
-	return false
+// belowTrigger reports whether a read comes from a view that the statement doesn't name:
+// a trigger does.
+func (c *check) belowTrigger(inner string) bool {
+	return c.policy.all[inner].kind == "view" && !c.mentioned[inner]
 }
-
-func (c *check) mentionedView(view string) bool { return c.mentioned[view] && c.policy.allowed[view] }
 
 // calls decides whether a function may be called.
 func (c *check) calls(name, inner string) bool {
 	c.functions[name] = true
 	switch {
-	case allowedFunctions[name], identity[name] && c.options.AllTables:
+	case allowedFunctions[name], identity[name] && c.options.AllTables, c.policy.calls[name] && inner != "":
 		return true
-	case c.policy.inner[inner] && c.policy.calls[name], c.policy.triggers[inner] && c.writes:
+	case c.writes && c.policy.triggers[inner]:
 		return true
 	}
 	for _, extra := range c.options.AllowedFunctions {
@@ -187,22 +178,52 @@ func (c *check) changes(table, schema, inner string) bool {
 		return c.refuse(changesSchema)
 	case p.triggers[inner]:
 		return true // triggers are the operator's
+	case p.all[table].kind == "view":
+		return c.refuse("%s is a view: change the tables that it shows, if you may", p.all[table].shown)
 	case p.allowed[table]:
 		c.relations[table], c.written[table] = true, true
 		return true
 	case !c.mentioned[table] && p.isPartner(table, c.written):
-		return c.refuse("rows of %s refer to these and would be changed too: change those first, if you may", table)
+		return c.refuse("rows of another table, which is not allowed, refer to these and would be changed too")
 	}
-	return c.refuse("table %s is not allowed; allowed: %s (list_tables shows all)", table, p.list())
+	return c.refuseTable(table)
+}
+
+// program decides by what a statement opens.
+func (c *check) program(opened map[string]bool, kind sqltool.Kind) {
+	p := c.policy
+	for table := range opened {
+		switch {
+		case p.allowed[table], c.options.AllTables && strings.HasPrefix(table, "sqlite_"):
+		case c.mentioned[table]:
+			c.refuseTable(cmp.Or(p.all[table].shown, table))
+		case kind == sqltool.Explain:
+			c.refuse("EXPLAIN shows the tables below a view, which are not allowed")
+		case table == unknownTable, table == "sqlite_schema", kind != sqltool.Write && !c.belowView(table):
+			c.refuse("the statement reads a table that is not allowed; allowed: %s (list_tables shows all)", p.list())
+		}
+	}
+}
+
+// belowView reports whether a table is opened by a view that may be used and that the
+// statement names.
+func (c *check) belowView(table string) bool {
+	for view, opened := range c.policy.opened {
+		if c.mentioned[view] && opened[table] {
+			return true
+		}
+	}
+	return false
 }
 
 // Guard implements [sqltool.Engine].
-func (e *engine) Guard(ctx context.Context, sql string) (*sqltool.Verdict, error) {
+func (e *engine) Guard(ctx context.Context, sql string) (v *sqltool.Verdict, err error) {
 	c, err := e.acquire(ctx, e.options.AllowWrites)
 	if err != nil {
 		return nil, err
 	}
 	defer e.release(c)
+	defer c.recover(&err)
 	s, v, err := e.prepare(ctx, c, sql)
 	if err != nil {
 		return nil, err
@@ -219,29 +240,79 @@ func (e *engine) prepare(ctx context.Context, c *conn, sql string) (*sqlite3.Stm
 		return nil, nil, err
 	}
 	tokens := lexis.Tokens(sql)
-	check, refusal := newCheck(p, &e.options, tokens, e.options.AllowWrites)
+	if len(tokens) == 0 {
+		return nil, nil, sqltool.Refuse("the statement is empty: write one")
+	}
+	if !statements[fold(tokens[0].Text)] || tokens[0].Kind != sqltool.Word {
+		return nil, nil, unknownStatement(c, sql)
+	}
+	check, refusal := newCheck(p, &e.options, tokens)
 	if refusal != nil {
 		return nil, nil, refusal
 	}
 	c.check = check
 	s, tail, err := c.db.Prepare(sql)
-	switch {
-	case len(check.reasons) > 0:
-		return nil, nil, errors.Join(sqltool.Refuse(check.reasons...), closed(s))
-	case err != nil:
+	if refused := check.verify(s, tail, err); refused != nil {
+		return nil, nil, errors.Join(refused, closed(s))
+	}
+	if err != nil {
 		return nil, nil, err
-	case s == nil:
-		return nil, nil, sqltool.Refuse("the statement is empty: write one")
-	case len(lexis.Tokens(tail)) > 0:
-		return nil, nil, errors.Join(sqltool.Refuse("one statement per call: send them separately"), s.Close())
-	case !s.ReadOnly() && !e.options.AllowWrites:
-		return nil, nil, errors.Join(sqltool.Refuse("the database may only be read"), s.Close())
 	}
 	v := check.verdict(sql, s.ReadOnly(), tokens)
-	if v.Kind == sqltool.Explain && check.explainsHidden() {
-		return nil, nil, errors.Join(sqltool.Refuse("EXPLAIN shows the tables below a view, which are not allowed"), s.Close())
+	opened, err := c.opens(p, plain(sql, tokens))
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	if check.program(opened, v.Kind); len(check.reasons) > 0 {
+		return nil, nil, errors.Join(sqltool.Refuse(check.reasons...), s.Close())
 	}
 	return s, v, nil
+}
+
+// unknownStatement says what is wrong with a statement that begins with what none may: the
+// engine's own words, where it can't read it either.
+func unknownStatement(c *conn, sql string) error {
+	c.check = &check{look: func(sqlite3.AuthorizerActionCode, string, string, string) {}}
+	s, _, err := c.db.Prepare(sql)
+	if err = errors.Join(err, closed(s)); err != nil {
+		return err
+	}
+	return sqltool.Refuse("only statements that read, insert, update or delete are allowed")
+}
+
+// verify returns why a statement that was prepared is refused.
+func (c *check) verify(s *sqlite3.Stmt, tail string, err error) error {
+	if err != nil { // what is named and may not be used is not to be told of by the engine
+		for table := range c.mentioned {
+			if _, exists := c.policy.all[table]; exists && !c.policy.allowed[table] {
+				c.refuseTable(table)
+			}
+		}
+	}
+	switch {
+	case len(c.reasons) > 0:
+		return sqltool.Refuse(c.reasons...)
+	case err != nil:
+		return nil //nolint:nilerr // it is not the guard's
+	case s == nil:
+		return sqltool.Refuse("the statement is empty: write one")
+	case len(lexis.Tokens(tail)) > 0:
+		return sqltool.Refuse("one statement per call: send them separately")
+	case !s.ReadOnly() && !c.writes:
+		return sqltool.Refuse("the database may only be read")
+	}
+	return nil
+}
+
+// plain is a statement without EXPLAIN in front.
+func plain(sql string, tokens []sqltool.Token) string {
+	if fold(tokens[0].Text) != "explain" || len(tokens) < 4 {
+		return sql
+	}
+	if fold(tokens[1].Text) == "query" && fold(tokens[2].Text) == "plan" {
+		return sql[tokens[3].At:]
+	}
+	return sql[tokens[1].At:]
 }
 
 func (c *check) verdict(sql string, readOnly bool, tokens []sqltool.Token) *sqltool.Verdict {
@@ -263,20 +334,4 @@ func (c *check) verdict(sql string, readOnly bool, tokens []sqltool.Token) *sqlt
 		v.Functions = append(v.Functions, name)
 	}
 	return v
-}
-
-// explainsHidden reports whether a plan would name what is below a view and not allowed
-// itself.
-func (c *check) explainsHidden() bool {
-	for name := range c.relations {
-		if c.policy.all[name].kind != "view" {
-			continue
-		}
-		for r := range c.policy.below {
-			if !c.policy.allowed[r.table] {
-				return true
-			}
-		}
-	}
-	return false
 }

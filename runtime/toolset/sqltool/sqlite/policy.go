@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"sort"
@@ -13,15 +14,17 @@ import (
 
 // A policy is what may be used of one state of the schema.
 type policy struct {
-	version  int64               // of the schema
-	all      map[string]relation // by name in lower case: what there is
-	allowed  map[string]bool     // of those, what may be used
-	shown    []string            // names of those, sorted, as SQL writes them
-	below    map[read]bool       // what is read below the views that are allowed
-	inner    map[string]bool     // the names that such a read comes from: no WITH may define one
-	calls    map[string]bool     // functions that those views call
-	triggers map[string]bool     // of allowed tables, for writing
+	version  int64                      // of the schema
+	all      map[string]relation        // by name in lower case: what there is
+	allowed  map[string]bool            // of those, what may be used
+	shown    []string                   // names of those, sorted, as SQL writes them
+	below    map[read]bool              // what is read below the views that are allowed
+	calls    map[string]bool            // functions that those views call
+	opened   map[string]map[string]bool // by view: the tables that it opens
+	triggers map[string]bool            // all of them, for writing
 	keys     []foreignKey
+	roots    map[int64]string // by root page: the table, or that of the index
+	modules  map[string]bool  // tables that are no tables, but functions
 }
 
 // A read is a table that is read because of another name.
@@ -73,14 +76,19 @@ func (e *engine) policyOf(c *conn) (*policy, error) {
 func (e *engine) newPolicy(c *conn, version int64) (*policy, error) {
 	p := &policy{
 		version: version, all: make(map[string]relation), allowed: make(map[string]bool),
-		below: make(map[read]bool), inner: make(map[string]bool), calls: make(map[string]bool), triggers: make(map[string]bool),
+		below: make(map[read]bool), calls: make(map[string]bool), opened: make(map[string]map[string]bool), triggers: make(map[string]bool),
+		roots: map[int64]string{1: "sqlite_schema"}, modules: make(map[string]bool),
 	}
-	triggers := make(map[string]string)
-	err := c.own("SELECT name, type, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE type IN ('table', 'view', 'trigger')", nil, func(s *sqlite3.Stmt) {
+	err := c.own("SELECT name, type, tbl_name, coalesce(sql, ''), coalesce(rootpage, 0) FROM sqlite_schema", nil, func(s *sqlite3.Stmt) {
 		name, kind := s.ColumnText(0), s.ColumnText(1)
+		if root := s.ColumnInt64(4); root > 0 {
+			p.roots[root] = fold(s.ColumnText(2))
+		}
 		switch {
 		case kind == "trigger":
-			triggers[fold(name)] = fold(s.ColumnText(2))
+			p.triggers[fold(name)] = true
+			return
+		case kind == "index":
 			return
 		case strings.HasPrefix(fold(name), "sqlite_"):
 			return // SQLite's own
@@ -92,6 +100,9 @@ func (e *engine) newPolicy(c *conn, version int64) (*policy, error) {
 		p.all[fold(name)] = relation{name: name, kind: kind}
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := c.own("SELECT name FROM pragma_module_list", nil, func(s *sqlite3.Stmt) { p.modules[fold(s.ColumnText(0))] = true }); err != nil {
 		return nil, err
 	}
 	for key, r := range p.all {
@@ -107,9 +118,6 @@ func (e *engine) newPolicy(c *conn, version int64) (*policy, error) {
 			c.lookBelow(p, r)
 		}
 	}
-	for trigger, table := range triggers {
-		p.triggers[trigger] = p.allowed[table]
-	}
 	return p, c.foreignKeys(p)
 }
 
@@ -117,7 +125,7 @@ func (e *engine) newPolicy(c *conn, version int64) (*policy, error) {
 func (e *engine) lists(name string) bool {
 	return slices.ContainsFunc(e.options.AllowedTables, func(entry string) bool {
 		part, err := parse(entry)
-		return err == nil && part.Matches(name)
+		return err == nil && (part.Text == name || !part.Quoted && fold(part.Text) == fold(name))
 	})
 }
 
@@ -150,24 +158,48 @@ func (c *conn) lookBelow(p *policy, view relation) {
 			calls = append(calls, fold(detail))
 		}
 	}}
-	s, _, err := c.db.Prepare("SELECT * FROM main." + sqlite3.QuoteIdentifier(view.name))
+	all := "SELECT * FROM main." + sqlite3.QuoteIdentifier(view.name)
+	s, _, err := c.db.Prepare(all)
 	c.check = nil
-	if err = errors.Join(err, closed(s)); err != nil {
+	opened, openErr := c.opens(p, all)
+	if err = errors.Join(err, openErr, closed(s)); err != nil {
 		p.allowed[fold(view.name)] = false
 		p.shown = slices.DeleteFunc(p.shown, func(name string) bool { return name == view.shown })
 		return
 	}
+	p.opened[fold(view.name)] = opened
 	for _, r := range reads {
-		if r.inner == "" && r.table == fold(view.name) {
-			continue
+		if r.table != fold(view.name) {
+			p.below[r] = true
 		}
-		p.below[r] = true
-		p.inner[r.inner] = r.inner != ""
 	}
 	for _, name := range calls {
 		p.calls[name] = true
 	}
 }
+
+// opens reads the program that SQLite makes of a statement: which tables it opens. The
+// programs of triggers are in it.
+func (c *conn) opens(p *policy, sql string) (map[string]bool, error) {
+	tables := make(map[string]bool)
+	const opcode, p1, p2, p3 = 1, 2, 3, 4 // columns
+	err := c.own("EXPLAIN "+sql, nil, func(s *sqlite3.Stmt) {
+		switch s.ColumnText(opcode) {
+		case "OpenRead", "OpenWrite", "ReopenIdx":
+			name := p.roots[s.ColumnInt64(p2)]
+			if s.ColumnInt64(p3) != 0 { // of another database than main
+				name = ""
+			}
+			tables[cmp.Or(name, unknownTable)] = true
+		case "Clear", "Destroy": // of a whole table
+			tables[cmp.Or(p.roots[s.ColumnInt64(p1)], unknownTable)] = true
+		}
+	})
+	return tables, err
+}
+
+// unknownTable is one that a program opens and the schema doesn't have.
+const unknownTable = "?"
 
 func closed(s *sqlite3.Stmt) error {
 	if s == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,7 @@ func (e *engine) Prepare(ctx context.Context, v *sqltool.Verdict) (columns []sql
 		return nil, 0, err
 	}
 	defer e.release(c)
+	defer c.recover(&err)
 	s, _, err := e.prepare(ctx, c, v.SQL)
 	if err != nil {
 		return nil, 0, err
@@ -37,6 +39,7 @@ func (e *engine) Query(ctx context.Context, v *sqltool.Verdict, params []sqltool
 		return 0, err
 	}
 	defer e.release(c)
+	defer c.recover(&err)
 	s, now, err := e.prepare(ctx, c, v.SQL)
 	if err != nil {
 		return 0, err
@@ -53,6 +56,21 @@ func (e *engine) Query(ctx context.Context, v *sqltool.Verdict, params []sqltool
 		return 0, rows(s, sink)
 	}
 	return e.write(c, s, sink)
+}
+
+// recover makes an error of a panic for want of memory, which is how the driver says it.
+// The connection isn't used again.
+func (c *conn) recover(err *error) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	c.broken = true
+	if strings.Contains(fmt.Sprint(v), "out of memory") {
+		*err = sqlite3.NOMEM
+		return
+	}
+	panic(v)
 }
 
 // write runs a statement in a transaction of its own.
@@ -103,6 +121,8 @@ func (e *paramsError) Error() string {
 	return "the statement has " + strconv.Itoa(e.want) + " parameters, and there are " + strconv.Itoa(e.got) + " params"
 }
 
+var errTooLarge = errors.New("a number in params is too large for a number of the database")
+
 // bind binds values: numbers as they are written, whole ones as integers.
 func bind(s *sqlite3.Stmt, params []sqltool.Param) error {
 	if n := s.BindCount(); n != len(params) {
@@ -135,12 +155,9 @@ func bindNumber(s *sqlite3.Stmt, at int, digits string) error {
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 		return s.BindInt64(at, n)
 	}
-	if !strings.ContainsAny(digits, ".eE") { // beyond 64 bits: exact as a text, which is compared as a number where the column is one
-		return s.BindText(at, digits)
-	}
-	f, err := strconv.ParseFloat(digits, 64)
+	f, err := strconv.ParseFloat(digits, 64) // what an integer in SQL is beyond 64 bits, too
 	if err != nil {
-		return &paramsError{}
+		return errTooLarge
 	}
 	return s.BindFloat(at, f)
 }
@@ -204,6 +221,8 @@ func (e *engine) Classify(err error) sqltool.Problem {
 	switch {
 	case errors.As(err, &refusal):
 		return sqltool.Problem{Class: sqltool.Refused, Message: refusal.Error()}
+	case errors.Is(err, errTooLarge):
+		return sqltool.Problem{Class: sqltool.InvalidValue, Message: errTooLarge.Error()}
 	case errors.As(err, &wrong):
 		return sqltool.Problem{Class: sqltool.WrongParams, Message: wrong.Error()}
 	case errors.Is(err, context.DeadlineExceeded):

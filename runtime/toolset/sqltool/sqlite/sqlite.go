@@ -8,11 +8,15 @@
 //
 // # The guard
 //
-// SQLite itself decides: each statement is prepared under an authorizer that allows what
-// is known and denies all else, at every prepare, those included that SQLite makes on its
-// own when the schema has changed. The authorizer names the view or trigger that a read
-// comes from, or a common table expression of that name. So the reads below a view on the
-// list are worked out beforehand, and a WITH that defines a name of one is refused.
+// SQLite itself decides, twice. Each statement is prepared under an authorizer that allows
+// what is known and denies all else, at every prepare, those included that SQLite makes on
+// its own when the schema has changed. But SQLite doesn't ask its authorizer about
+// everything: not about the columns of USING and NATURAL, and of a table that is only
+// counted it doesn't say by which name. So the program that SQLite makes of the statement
+// is read too: it says which tables are opened. One that is not on the list may be opened
+// only below a view on the list that the statement names, or, by a write, for a trigger or
+// a foreign key; and none may be opened whose name stands in the statement where a table
+// does.
 //
 // Below the guard the file is opened read-only (mode=ro and query_only), with no other
 // file to attach, and schemas that aren't trusted. With AllowWrites a second handle
@@ -54,7 +58,7 @@ func (dialect) Name() string { return "SQLite" }
 var quotes = []string{`""`, "``", "[]"}
 
 // lexis is how SQLite writes.
-var lexis = sqltool.Lexis{Quotes: quotes}
+var lexis = sqltool.Lexis{Quotes: quotes, Variables: true}
 
 // mainSchema is the only one that there is.
 const mainSchema = "main"
@@ -142,7 +146,8 @@ type engine struct {
 
 // The limits of a connection.
 const (
-	maxLength    = 16 << 20 // bytes of a text, a blob or a row
+	maxLength    = 16 << 20  // bytes of a text, a blob or a row
+	maxHeap      = 256 << 20 // bytes of memory, of all that SQLite does
 	maxSQL       = 64 << 10
 	busyPatience = 2000 // ms
 )
@@ -152,6 +157,7 @@ type conn struct {
 	db     *sqlite3.Conn
 	writes bool
 	check  *check // nil: what it does is our own
+	broken bool   // it has panicked, and is not used again
 
 	version *sqlite3.Stmt // asks for the number of the schema
 }
@@ -184,7 +190,7 @@ func (e *engine) acquire(ctx context.Context, writes bool) (*conn, error) {
 func (e *engine) release(c *conn) {
 	c.check = nil
 	c.db.SetInterrupt(context.Background())
-	usable := c.db.GetAutocommit()
+	usable := !c.broken && c.db.GetAutocommit()
 	e.mu.Lock()
 	if usable && !e.closed {
 		e.idle = append(e.idle, c)
@@ -247,6 +253,7 @@ func (c *conn) restrict(ctx context.Context, pragmas string) error {
 	}
 	c.db.Limit(sqlite3.LIMIT_ATTACHED, 0)
 	c.db.Limit(sqlite3.LIMIT_LENGTH, maxLength)
+	c.db.HardHeapLimit(maxHeap)
 	c.db.Limit(sqlite3.LIMIT_SQL_LENGTH, maxSQL)
 	if err := replaceFunctions(c.db); err != nil {
 		return err
