@@ -156,7 +156,16 @@ func (t *Toolset) guard(ctx context.Context, e Engine, name, sql string) (*Verdi
 	if r, ok := errors.AsType[*Refusal](err); ok {
 		return nil, t.problem(name, Problem{Class: Refused, Message: r.Error()}, err)
 	}
-	return nil, t.problem(name, e.Classify(err), err)
+	return nil, t.mended(ctx, e, name, err)
+}
+
+// mended is the problem that an engine has, with what comes near where a name is unknown.
+func (t *Toolset) mended(ctx context.Context, e Engine, name string, err error) error {
+	p := e.Classify(err)
+	if p.Class == UnknownTable && p.Name != "" {
+		return t.noTable(ctx, e, name, p.Name)
+	}
+	return t.problem(name, p, err)
 }
 
 func (t *Toolset) query(ctx context.Context, name string, args json.RawMessage) (result *runtime.Result, err error) {
@@ -176,7 +185,7 @@ func (t *Toolset) query(ctx context.Context, name string, args json.RawMessage) 
 		})
 		switch {
 		case err != nil:
-			return t.problem(name, e.Classify(err), err)
+			return t.mended(ctx, e, name, err)
 		case w == nil:
 			result = &runtime.Result{Structured: fmt.Appendf(nil, `{"columns":[],"rows":[],"row_count":0,"rows_affected":%d}`, affected)}
 		case w.Err() != nil:
@@ -208,7 +217,7 @@ func (t *Toolset) checked(ctx context.Context, e Engine, name, sql string) (*run
 	params := 0
 	if err == nil {
 		if columns, params, err = e.Prepare(ctx, v); err != nil {
-			err = t.problem(name, e.Classify(err), err)
+			err = t.mended(ctx, e, name, err)
 		}
 	}
 	out := []byte(`{"valid":true,"columns":[`)

@@ -163,7 +163,8 @@ func TestS10CheckQuery(t *testing.T) {
 		{s, "SELECT id, total * 2 AS twice FROM orders WHERE id = ? OR id = ?", `{"valid":true,"columns":[{"name":"id","type":"INTEGER"},{"name":"twice"}],"params":2}`},
 		{s, "SELECT nothere FROM orders", `{"valid":false,"class":"unknown_column","error":"no such column: nothere: get_schema shows the columns"}`},
 		{s, "SELECT * FROM secrets", `{"valid":false,"class":"refused","error":"table secrets is not allowed; allowed: orders (list_tables shows all)"}`},
-		{s, "SELECT * FROM nothere", `{"valid":false,"class":"unknown_table","error":"no such table: nothere: list_tables shows what there is"}`},
+		{s, "SELECT * FROM nothere", `{"valid":false,"class":"unknown_table","error":"there is no table \"nothere\" that may be used: list_tables shows what there is"}`},
+		{s, "SELECT * FROM ordrs", `{"valid":false,"class":"unknown_table","error":"there is no table \"ordrs\" that may be used; did you mean orders?: list_tables shows what there is"}`},
 		{s, "SELECT nothere(1)", `{"valid":false,"class":"unknown_function","error":"no such function: nothere: use another"}`},
 		{s, "SELEC 1", `{"valid":false,"class":"syntax","error":"near \"SELEC\": syntax error (at \"SELEC 1\")"}`},
 		{s, "DELETE FROM orders", `{"valid":false,"class":"refused","error":"the database may only be read"}`},
@@ -564,7 +565,7 @@ func TestS39Recovery(t *testing.T) {
 	path := database(t, shop)
 	s := open(t, path, sqltool.Options{AllowedTables: []string{"orders", "later"}, MaxConns: 3})
 	w := open(t, path, sqltool.Options{AllTables: true, AllowWrites: true})
-	if got := s.query("SELECT * FROM later"); !strings.Contains(got, "no such table") {
+	if got := s.query("SELECT * FROM later"); !strings.Contains(got, "there is no table") {
 		t.Errorf("%s", got)
 	}
 	if err := sqlite.RunWriting(path, "CREATE TABLE later (a); INSERT INTO later VALUES (1)"); err != nil {
