@@ -44,7 +44,7 @@ func CheckCaps(tokens []Token) *Refusal {
 	for _, t := range tokens {
 		word := ""
 		if t.Kind == Word {
-			word = strings.ToLower(t.Text)
+			word = lower(t.Text)
 		}
 		switch {
 		case t.Kind == Other && (t.Text == "(" || t.Text == "[") || word == "case":

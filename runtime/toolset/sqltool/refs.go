@@ -1,6 +1,9 @@
 package sqltool
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A TableRef is a name at a place in a statement where a table stands.
 type TableRef struct {
@@ -50,15 +53,18 @@ func defines(after []Token) bool {
 }
 
 func isWordOf(t Token, words ...string) bool {
-	if t.Kind != Word {
-		return false
-	}
-	for _, w := range words {
-		if strings.EqualFold(t.Text, w) {
-			return true
+	return t.Kind == Word && slices.Contains(words, lower(t.Text))
+}
+
+// lower is a word in lower case as databases have it: of ASCII only, so that no other
+// letter becomes one of a keyword.
+func lower(word string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
 		}
-	}
-	return false
+		return r
+	}, word)
 }
 
 // level is one of brackets.
@@ -79,6 +85,9 @@ func (w *refWalk) token(tokens []Token, i int, t Token) {
 	switch {
 	case t.Kind == Other && t.Text == "(":
 		inside := level{from: top.expected, expected: top.expected}
+		if i > 0 && isWordOf(tokens[i-1], "in") { // values, or a query
+			inside = level{}
+		}
 		top.expected = false
 		w.levels = append(w.levels, inside)
 	case t.Kind == Other && t.Text == ")":
@@ -88,18 +97,12 @@ func (w *refWalk) token(tokens []Token, i int, t Token) {
 	case t.Kind == Other && t.Text == ",":
 		top.expected = top.from
 	case t.Kind == Other && t.Text == ".":
-	case t.Kind == Word && !named(tokens, i) && w.keyword(tokens, i, strings.ToLower(t.Text)):
+	case t.Kind == Word && w.keyword(tokens, i, lower(t.Text)):
 	case isName(t) && top.expected:
 		w.name(tokens, i)
 	default:
 		top.expected = false
 	}
-}
-
-// named reports whether a word is a name whatever it is: behind AS and a dot no keyword
-// stands.
-func named(tokens []Token, i int) bool {
-	return i > 0 && (isWordOf(tokens[i-1], "as") || tokens[i-1].Kind == Other && tokens[i-1].Text == ".")
 }
 
 // keyword changes what is expected; it reports whether a word is one that does. It knows

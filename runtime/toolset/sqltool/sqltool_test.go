@@ -54,6 +54,7 @@ func TestS17Tokens(t *testing.T) {
 	t.Parallel()
 	plain := sqltool.Lexis{Quotes: []string{`""`, "[]"}}
 	nested := sqltool.Lexis{Quotes: []string{`""`}, NestedComments: true}
+	vars := sqltool.Lexis{Quotes: []string{`""`}, Variables: true}
 	mysql := sqltool.Lexis{Quotes: []string{"``"}, HashComments: true, Backslashes: true}
 	for _, c := range []struct {
 		lexis     sqltool.Lexis
@@ -63,7 +64,9 @@ func TestS17Tokens(t *testing.T) {
 		{plain, `'it''s' || x--1` + "\n+2", `'it's' || x + 2`},
 		{plain, "a/* x /* y */ b */", "a b */"},
 		{nested, "a/* x /* y */ b */ c", "a c"},
-		{plain, "a->>'$.b' <> -1.5e3", "a ->> '$.b' <> - 1 . 5e3"},
+		{plain, "a->>'$.b' <> -1.5e3", "a ->> '$.b' <> - 1.5e3"},
+		{plain, "1.FROM 1. FROM .5 1.e+5-1 0x1F-1 1_0.2 t.5 a.b 1e-3x", "1.FROM 1. FROM .5 1.e+5 - 1 0x1F - 1 1_0.2 t .5 a . b 1e-3x"},
+		{vars, `1=@a(") 'x' <=:b(') c d<#e f`, `1 = @a(") 'x' <= :b(') c d < #e f`},
 		{plain, "a /* open", "a"},
 		{plain, "'open", "'open'"},
 		{mysql, "a # b\nc 'x\\'y' `d`", "a c 'x'y' «d»"},
@@ -125,7 +128,7 @@ func TestS34TableRefs(t *testing.T) {
 	lexis := sqltool.Lexis{Quotes: []string{`""`, "``", "[]"}, Variables: true}
 	for sql, want := range map[string]string{
 		"SELECT a, b FROM t": "t",
-		"SELECT a FROM t x, main.u AS y, 'v' z WHERE a IN (b, c) ORDER BY d, e":                                  "t main.u v b c",
+		"SELECT a FROM t x, main.u AS y, 'v' z WHERE a IN (b, c) ORDER BY d, e":                                  "t main.u v",
 		"SELECT a FROM t JOIN u ON t.x = u.x AND f(p, q), w LEFT JOIN [z y] USING (k, l), last":                  "t u w z y last",
 		"SELECT (SELECT x FROM s) AS orders, 'orders' FROM ((a JOIN b), (c, d)) , (SELECT 1, 2) AS q, e":         "s a b c d e",
 		"WITH x(a, b) AS (SELECT 1, 2), y AS MATERIALIZED (SELECT * FROM t) SELECT * FROM x NATURAL FULL JOIN y": "t x y",
@@ -133,16 +136,21 @@ func TestS34TableRefs(t *testing.T) {
 		"UPDATE OR FAIL t SET a = 1, b = 2 FROM u, v WHERE c IN w":                                               "t u v w",
 		"DELETE FROM t WHERE a IN (SELECT b FROM u) RETURNING a, b":                                              "t u",
 		"SELECT a IS DISTINCT FROM b, c FROM t":                                                                  "t",
-		"SELECT * FROM t AS union, u":                                                                            "t u",
-		"SELECT * FROM t window, u":                                                                              "t u",
-		"SELECT * FROM t JOIN u ON union = 1, v":                                                                 "t u v",
-		"SELECT * FROM t with, u":                                                                                "t u",
-		"SELECT * FROM json_each(a, '$.b') j, u":                                                                 "json_each u",
-		"SELECT t.union, u.\"from\" FROM t, u":                                                                   "t u",
-		"SELECT * FROM t /* , x */ -- , y\n , z":                                                                 "t z",
-		"SELECT * FROM (SELECT $a(')) AS q, (WITH leak AS (SELECT * FROM secrets) SELECT * FROM leak) AS r":      "WITH secrets leak",
-		"VALUES (1, 2), (3, 4)":                                                                                  "",
-		"SELECT ?, ?1, :a, @b, #c, $d::e(f) FROM t":                                                              "t",
+		"SELECT *, 1. FROM t, u WHERE x = .5 AND y IN ('v', 'w', z)":                                             "t u",
+		"SELECT a aſ FROM t, u":                                      "t u",
+		"SELECT a diſtinct FROM t":                                   "t",
+		"SELECT 1=@a(\"), b FROM t WHERE 1 <> @b(\") OR c IN 'u'":    "t u",
+		"SELECT a FROM t WHERE b IN (SELECT c FROM u, v) AND d IN w": "t u v w",
+		"SELECT * FROM t AS union, u":                                "t u",
+		"SELECT * FROM t window, u":                                  "t u",
+		"SELECT * FROM t JOIN u ON union = 1, v":                     "t u v",
+		"SELECT * FROM t with, u":                                    "t u",
+		"SELECT * FROM json_each(a, '$.b') j, u":                     "json_each u",
+		"SELECT t.union, u.\"from\" FROM t, u":                       "t u",
+		"SELECT * FROM t /* , x */ -- , y\n , z":                     "t z",
+		"SELECT * FROM (SELECT $a(')) AS q, (WITH leak AS (SELECT * FROM secrets) SELECT * FROM leak) AS r": "WITH secrets leak",
+		"VALUES (1, 2), (3, 4)":                     "",
+		"SELECT ?, ?1, :a, @b, #c, $d::e(f) FROM t": "t",
 	} {
 		var got []string
 		for _, ref := range sqltool.TableRefs(lexis.Tokens(sql)) {

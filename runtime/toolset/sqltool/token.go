@@ -68,7 +68,7 @@ func (l Lexis) Tokens(sql string) []Token {
 			out, i = append(out, Token{Variable, sql[i:end], i}), end
 			continue
 		}
-		kind, end := class(sql, i)
+		kind, end := l.class(sql, i)
 		out, i = append(out, Token{kind, sql[i:end], i}), end
 	}
 	return out
@@ -164,23 +164,55 @@ func isWord(c byte) bool {
 }
 
 // class is the kind of the token that begins at a byte, and its end.
-func class(sql string, at int) (TokenKind, int) {
+func (l Lexis) class(sql string, at int) (TokenKind, int) {
 	c, end := sql[at], at+1
 	switch {
+	case isDigit(c), c == '.' && at+1 < len(sql) && isDigit(sql[at+1]):
+		return Number, number(sql, at)
 	case isWord(c):
 		for end < len(sql) && isWord(sql[end]) {
 			end++
 		}
-		if c >= '0' && c <= '9' {
-			return Number, end
-		}
 		return Word, end
 	case strings.IndexByte(operators, c) >= 0:
-		for end < len(sql) && strings.IndexByte(operators, sql[end]) >= 0 && !strings.HasPrefix(sql[end:], "--") && !strings.HasPrefix(sql[end:], "/*") {
+		for end < len(sql) && strings.IndexByte(operators, sql[end]) >= 0 && !l.ends(sql[end:]) {
 			end++
 		}
 		return Operator, end
 	default:
 		return Other, end
 	}
+}
+
+// ends reports whether what follows an operator is no part of it: a comment or a variable.
+func (l Lexis) ends(rest string) bool {
+	return strings.HasPrefix(rest, "--") || strings.HasPrefix(rest, "/*") || l.Variables && strings.IndexByte("@:#", rest[0]) >= 0
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// number is the end of a number: 1, 1., .5, 1.e+5, 0x1F, 1_000. A word that is written
+// right behind it is part of it.
+func number(sql string, at int) int {
+	digits := func(i int) int {
+		for i < len(sql) && isWord(sql[i]) {
+			i++
+		}
+		return i
+	}
+	signed := func(i int) int { // 1e+5: the sign is within
+		if i > at && i+1 < len(sql) && (sql[i-1] == 'e' || sql[i-1] == 'E') && (sql[i] == '+' || sql[i] == '-') && isDigit(sql[i+1]) {
+			return digits(i + 1)
+		}
+		return i
+	}
+	hex := strings.HasPrefix(lower(sql[at:min(len(sql), at+2)]), "0x")
+	end := digits(at)
+	if hex {
+		return end
+	}
+	if end == at || end < len(sql) && sql[end] == '.' {
+		end = digits(end + 1)
+	}
+	return signed(end)
 }

@@ -41,16 +41,19 @@ func newCheck(p *policy, o *sqltool.Options, tokens []sqltool.Token) (*check, *s
 		policy: p, options: o, writes: o.AllowWrites, mentioned: make(map[string]bool),
 		relations: make(map[string]bool), functions: make(map[string]bool), written: make(map[string]bool),
 	}
-	defined := sqltool.Defined(tokens, fold)
+	for name := range sqltool.Defined(tokens, fold) { // SQLite's authorizer tells such a name from none of these
+		if p.triggers[name] || p.all[name].kind != "" {
+			c.refuse("WITH may not define %s, which is a name of the database: choose another", name)
+		}
+	}
 	for _, ref := range sqltool.TableRefs(tokens) {
 		name := fold(ref.Name)
 		c.mentioned[name] = true
 		r, exists := p.all[name]
 		switch {
+		case p.allowed[name]:
 		case strings.HasPrefix(name, "pragma_"), p.modules[name] && !tableFunctions[name]:
 			c.refuse("function %s is not allowed", ref.Name)
-		case exists && !p.allowed[name] && r.kind != "" && defined[name]:
-			c.refuse("WITH may not define %s, which is a name of the database: choose another", ref.Name)
 		case exists && !p.allowed[name] && r.kind != "", strings.HasPrefix(name, "sqlite_") && !o.AllTables:
 			c.refuseTable(ref.Name) // a view, or a module's table: the program doesn't name them
 		}
@@ -119,6 +122,8 @@ func (c *check) reads(table, column, schema, inner string) bool {
 		return c.refuse("function %s is not allowed", table)
 	case strings.HasPrefix(table, "sqlite_"):
 		return c.options.AllTables || column == "" || c.refuseTable(table)
+	case exists && p.all[table].kind != "" && inner == "":
+		return c.refuseTable(p.all[table].shown) // a view by itself
 	case !exists, column == "":
 		return true // a common table expression, a query in FROM, or a table that is counted
 	case p.below[read{table, inner}]:
@@ -199,10 +204,21 @@ func (c *check) program(opened map[string]bool, kind sqltool.Kind) {
 			c.refuseTable(cmp.Or(p.all[table].shown, table))
 		case kind == sqltool.Explain:
 			c.refuse("EXPLAIN shows the tables below a view, which are not allowed")
-		case table == unknownTable, table == "sqlite_schema", kind != sqltool.Write && !c.belowView(table):
+		case table == unknownTable, table == "sqlite_schema", !c.belowView(table) && !c.worksFor(table):
 			c.refuse("the statement reads a table that is not allowed; allowed: %s (list_tables shows all)", p.list())
 		}
 	}
+}
+
+// worksFor reports whether a table is opened by what SQLite itself does when one that is
+// written is: foreign keys, triggers, the counters of keys.
+func (c *check) worksFor(table string) bool {
+	for written := range c.written {
+		if c.policy.machinery[written][table] {
+			return true
+		}
+	}
+	return false
 }
 
 // belowView reports whether a table is opened by a view that may be used and that the

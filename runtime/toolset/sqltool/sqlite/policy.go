@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -14,17 +15,18 @@ import (
 
 // A policy is what may be used of one state of the schema.
 type policy struct {
-	version  int64                      // of the schema
-	all      map[string]relation        // by name in lower case: what there is
-	allowed  map[string]bool            // of those, what may be used
-	shown    []string                   // names of those, sorted, as SQL writes them
-	below    map[read]bool              // what is read below the views that are allowed
-	calls    map[string]bool            // functions that those views call
-	opened   map[string]map[string]bool // by view: the tables that it opens
-	triggers map[string]bool            // all of them, for writing
-	keys     []foreignKey
-	roots    map[int64]string // by root page: the table, or that of the index
-	modules  map[string]bool  // tables that are no tables, but functions
+	version   int64                      // of the schema
+	all       map[string]relation        // by name in lower case: what there is
+	allowed   map[string]bool            // of those, what may be used
+	shown     []string                   // names of those, sorted, as SQL writes them
+	below     map[read]bool              // what is read below the views that are allowed
+	calls     map[string]bool            // functions that those views call
+	opened    map[string]map[string]bool // by view: the tables that it opens
+	triggers  map[string]bool            // all of them, for writing
+	machinery map[string]map[string]bool // by table: what a write of it opens by itself
+	keys      []foreignKey
+	roots     map[int64]string // by root page: the table, or that of the index
+	modules   map[string]bool  // tables that are no tables, but functions
 }
 
 // A read is a table that is read because of another name.
@@ -77,7 +79,8 @@ func (e *engine) newPolicy(c *conn, version int64) (*policy, error) {
 	p := &policy{
 		version: version, all: make(map[string]relation), allowed: make(map[string]bool),
 		below: make(map[read]bool), calls: make(map[string]bool), opened: make(map[string]map[string]bool), triggers: make(map[string]bool),
-		roots: map[int64]string{1: "sqlite_schema"}, modules: make(map[string]bool),
+		machinery: make(map[string]map[string]bool),
+		roots:     map[int64]string{1: "sqlite_schema"}, modules: make(map[string]bool),
 	}
 	err := c.own("SELECT name, type, tbl_name, coalesce(sql, ''), coalesce(rootpage, 0) FROM sqlite_schema", nil, func(s *sqlite3.Stmt) {
 		name, kind := s.ColumnText(0), s.ColumnText(1)
@@ -118,7 +121,37 @@ func (e *engine) newPolicy(c *conn, version int64) (*policy, error) {
 			c.lookBelow(p, r)
 		}
 	}
+	if e.options.AllowWrites {
+		for key, r := range p.all {
+			if p.allowed[key] && r.kind == "" {
+				c.lookWrites(p, r)
+			}
+		}
+	}
 	return p, c.foreignKeys(p)
+}
+
+// lookWrites notes what SQLite opens when a table is written, besides what a statement
+// names. One that can't be written opens nothing.
+func (c *conn) lookWrites(p *policy, table relation) {
+	name := sqlite3.QuoteIdentifier(table.name)
+	var columns []string
+	if err := c.own("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", []string{table.name}, func(s *sqlite3.Stmt) {
+		column := sqlite3.QuoteIdentifier(s.ColumnText(0))
+		columns = append(columns, column+" = "+column)
+	}); err != nil {
+		return
+	}
+	all := make(map[string]bool)
+	for _, statement := range []string{
+		"INSERT INTO main." + name + " DEFAULT VALUES", "REPLACE INTO main." + name + " DEFAULT VALUES", "DELETE FROM main." + name + " WHERE 1 = 1",
+		"UPDATE main." + name + " SET " + strings.Join(columns, ", "),
+	} {
+		if opened, err := c.opens(p, statement); err == nil {
+			maps.Copy(all, opened)
+		}
+	}
+	p.machinery[fold(table.name)] = all
 }
 
 // lists reports whether a relation is on the list.
@@ -162,6 +195,12 @@ func (c *conn) lookBelow(p *policy, view relation) {
 	s, _, err := c.db.Prepare(all)
 	c.check = nil
 	opened, openErr := c.opens(p, all)
+	if err == nil && openErr == nil { // a join that nothing is shown of is left out, or isn't
+		var counted map[string]bool
+		if counted, openErr = c.opens(p, strings.Replace(all, "*", "count(*)", 1)); openErr == nil {
+			maps.Copy(opened, counted)
+		}
+	}
 	if err = errors.Join(err, openErr, closed(s)); err != nil {
 		p.allowed[fold(view.name)] = false
 		p.shown = slices.DeleteFunc(p.shown, func(name string) bool { return name == view.shown })
@@ -169,8 +208,11 @@ func (c *conn) lookBelow(p *policy, view relation) {
 	}
 	p.opened[fold(view.name)] = opened
 	for _, r := range reads {
-		if r.table != fold(view.name) {
+		if r.inner != "" { // else it is the view itself, or is only counted
 			p.below[r] = true
+		}
+		if t, exists := p.all[r.table]; exists && t.kind == "" {
+			opened[r.table] = true
 		}
 	}
 	for _, name := range calls {

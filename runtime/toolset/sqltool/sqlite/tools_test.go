@@ -194,10 +194,10 @@ func TestS34Views(t *testing.T) {
 		"SELECT count(*) FROM main.'orders', bigger":                                 "retry query: table orders is not allowed",
 		"SELECT bigger.id FROM bigger, orders":                                       "retry query: table orders is not allowed",
 		"WITH big AS (SELECT * FROM orders) SELECT * FROM big":                       "retry query: WITH may not define big, which is a name of the database",
-		"WITH leak AS MATERIALIZED (SELECT * FROM secrets) SELECT * FROM leak":       "retry query: table secrets is not allowed",
-		"WITH leak(token) AS (SELECT token FROM secrets) SELECT * FROM leak":         "retry query: table secrets is not allowed",
-		"WITH [LEAK] AS NOT MATERIALIZED (SELECT * FROM secrets) SELECT * FROM leak": "retry query: table secrets is not allowed",
-		"WITH 'leak' AS (SELECT * FROM secrets) SELECT * FROM leak":                  "retry query: table secrets is not allowed",
+		"WITH leak AS MATERIALIZED (SELECT * FROM secrets) SELECT * FROM leak":       "retry query: WITH may not define leak",
+		"WITH leak(token) AS (SELECT token FROM secrets) SELECT * FROM leak":         "retry query: WITH may not define leak",
+		"WITH [LEAK] AS NOT MATERIALIZED (SELECT * FROM secrets) SELECT * FROM leak": "retry query: WITH may not define leak",
+		"WITH 'leak' AS (SELECT * FROM secrets) SELECT * FROM leak":                  "retry query: WITH may not define leak",
 		"SELECT upper('a')":                                                          `{"columns":["upper('a')"],"rows":[["A"]],"row_count":1}`,
 		"EXPLAIN QUERY PLAN SELECT * FROM bigger":                                    "retry query: EXPLAIN shows the tables below a view",
 		"SELECT EXISTS (SELECT 1 FROM secrets)":                                      "retry query: table secrets is not allowed",
@@ -238,6 +238,16 @@ var attacks = []struct {
 	{[]string{"bigger"}, "WITH p(note) AS (VALUES('BIG'),('x')) SELECT p.note FROM p JOIN big USING(note)"},
 	{[]string{"bigger"}, "SELECT (WITH big AS (SELECT 1 AS id) SELECT id FROM big), p.note FROM bigger, (SELECT 'BIG' AS note) p JOIN big USING(note)"},
 	{[]string{"orders"}, "SELECT (WITH leak AS (SELECT 1) SELECT 1 FROM leak), token FROM leak NATURAL FULL JOIN (SELECT 'x' AS token)"},
+	{[]string{"orders", "leak"}, "SELECT *, 1. FROM secrets NATURAL FULL JOIN (SELECT 'x' AS token, 2 AS id FROM leak)"},
+	{[]string{"orders", "leak"}, "WITH leak AS (SELECT 1 x, token t, 1. FROM secrets) SELECT * FROM leak"},
+	{[]string{"orders", "leak"}, "SELECT count(*), 1. FROM secrets, (SELECT 1 FROM leak LIMIT 1)"},
+	{[]string{"orders"}, "SELECT note, 1. FROM big NATURAL FULL JOIN (SELECT 'x' AS note)"},
+	{[]string{"orders"}, "SELECT count(*), 1. FROM big"},
+	{[]string{"orders", "leak"}, "SELECT token aſ FROM secrets NATURAL FULL JOIN (SELECT 'x' AS token FROM leak)"},
+	{[]string{"orders", "leak"}, "SELECT token diſtinct FROM secrets NATURAL FULL JOIN (SELECT 'x' AS token FROM leak)"},
+	{[]string{"orders", "leak"}, "SELECT 1=@a(\"), token FROM secrets NATURAL FULL JOIN (SELECT 'x' AS token) WHERE 1 <> @b(\") OR 1 IN (SELECT 1 FROM leak)"},
+	{[]string{"orders", "leak"}, "SELECT 1=:a('), token FROM secrets NATURAL FULL JOIN (SELECT 'x' AS token) WHERE 1 <> @b(') OR 1 IN (SELECT 1 FROM leak)"},
+	{[]string{"orders"}, "WITH watch AS MATERIALIZED (SELECT sqlite_version() v, changes() c) SELECT * FROM watch"},
 	{[]string{"leak"}, ";EXPLAIN QUERY PLAN SELECT * FROM leak"},
 	{[]string{"leak"}, "; EXPLAIN SELECT 1 FROM leak"},
 	{[]string{"leak"}, "/* x */ explain query plan SELECT count(*) FROM leak"},
@@ -271,6 +281,11 @@ func TestS34Attacks(t *testing.T) {
 		"INSERT INTO orders(note) SELECT token FROM leak NATURAL FULL JOIN (SELECT 'x' AS token)",
 		"INSERT INTO orders(note) SELECT token FROM (WITH leak AS (SELECT 1) SELECT 1 FROM leak), leak NATURAL FULL JOIN (SELECT 'x' AS token)",
 		"UPDATE orders SET note = (SELECT name FROM customers LIMIT 1)",
+		"WITH watch AS (SELECT token t, 1. FROM secrets) UPDATE orders SET note=(SELECT t FROM watch) RETURNING note",
+		"INSERT INTO orders(id,note,total) SELECT id+1100, email, 1. FROM customers WHERE id=2 RETURNING note",
+		"UPDATE orders SET note=c.email, total=1. FROM customers c WHERE c.id=2 RETURNING note",
+		"INSERT INTO orders(id,note) SELECT 900, count(*) aſ FROM secrets",
+		"INSERT INTO orders(id,note) SELECT id+1000, email aſ FROM customers WHERE id=2 RETURNING note",
 		"WITH watch AS (SELECT * FROM secrets) UPDATE orders SET note = (SELECT token FROM watch)",
 		"VACUUM", "VACUUM INTO '/tmp/never.db'",
 	} {
@@ -290,6 +305,9 @@ func TestS34Honest(t *testing.T) {
 		CREATE VIEW v2 AS SELECT * FROM orders;
 		CREATE VIEW ex AS SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM secrets);
 		CREATE VIEW ones AS SELECT 1 AS one FROM secrets;
+		CREATE VIEW outer_view AS SELECT o.id, o.note FROM orders o LEFT JOIN secrets s ON s.id = o.customer_id;
+		CREATE TABLE pragma_trial (a);
+		CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT, a);
 		CREATE VIEW ver AS SELECT sqlite_version() AS v;
 		CREATE TABLE customer (id INTEGER PRIMARY KEY);
 		CREATE TABLE sale (id INTEGER PRIMARY KEY, customer INT REFERENCES customer(id), total INT, note TEXT);
@@ -313,6 +331,12 @@ func TestS34Honest(t *testing.T) {
 		{[]string{"ones"}, false, "SELECT count(*) FROM ones"},
 		{[]string{"ones"}, false, "SELECT * FROM ones"},
 		{[]string{"ver"}, false, "SELECT v FROM ver"},
+		{[]string{"outer_view"}, false, "SELECT * FROM outer_view"},
+		{[]string{"outer_view"}, false, "SELECT note, count(*) FROM outer_view GROUP BY note"},
+		{[]string{"outer_view"}, false, "SELECT count(*), max(id) FROM outer_view"},
+		{[]string{"orders"}, false, "SELECT id FROM orders WHERE note IN ('small', 'leak', 'big', 'secrets', 'pragma_x')"},
+		{[]string{"orders"}, false, "SELECT id, total * 1. FROM orders WHERE total > .5"},
+		{[]string{"pragma_trial"}, false, "SELECT count(*) FROM pragma_trial"},
 		{[]string{"orders"}, false, "WITH p(id) AS (VALUES (1),(9)) SELECT id, note FROM p FULL JOIN orders USING (id)"},
 		{nil, false, "WITH p(id) AS (VALUES (1),(9)) SELECT id, note FROM p FULL JOIN orders USING (id)"},
 		{[]string{"orders"}, false, "WITH secrets AS (SELECT 1 AS id) SELECT count(*) FROM secrets"},
@@ -325,6 +349,8 @@ func TestS34Honest(t *testing.T) {
 		{[]string{"sale"}, true, "INSERT INTO sale VALUES (6, 1, 3, 'customer')"},
 		{[]string{"sale"}, true, "UPDATE sale SET customer = 2 WHERE id = 5"},
 		{[]string{"sale"}, true, "INSERT INTO sale(id, customer) VALUES (5, 1) ON CONFLICT(id) DO UPDATE SET total = excluded.total + 1 RETURNING id, customer"},
+		{[]string{"counted"}, true, "INSERT INTO counted(a) VALUES (1), (2)"},
+		{[]string{"counted"}, true, "DELETE FROM counted"},
 		{[]string{"chain"}, true, "INSERT INTO chain VALUES (1, 2)"},
 		{[]string{"sale"}, true, "WITH x AS (SELECT 5 AS id) UPDATE sale SET note = 'x' FROM x WHERE sale.id = x.id"},
 		{[]string{"sale"}, true, "DELETE FROM sale WHERE id IN (SELECT id FROM sale WHERE total > 100)"},
@@ -434,7 +460,7 @@ func TestS19Writes(t *testing.T) {
 		{"INSERT INTO secrets VALUES (2, 'x')", "retry query: table secrets is not allowed"},
 		{"INSERT INTO audit VALUES ('x')", "retry query: table audit is not allowed"},
 		{"INSERT INTO orders(id, note) SELECT 12, token FROM secrets", "retry query: table secrets is not allowed"},
-		{"WITH watch AS (SELECT * FROM secrets) INSERT INTO orders(id, note) SELECT 12, token FROM watch", "retry query: table secrets is not allowed"},
+		{"WITH watch AS (SELECT * FROM secrets) INSERT INTO orders(id, note) SELECT 12, token FROM watch", "retry query: WITH may not define watch"},
 		{"DELETE FROM orders WHERE id = 4", "retry query: rows of another table, which is not allowed, refer to these and would be changed too"},
 		{"REPLACE INTO orders(id) VALUES (4)", "retry query: rows of another table"},
 		{"DROP TABLE orders", "retry query: only statements that read, insert, update or delete are allowed"},
