@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/toolgen/toolgen/runtime/connection"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
 )
 
 // RunUnguarded runs a text as the engine would without its guard.
@@ -46,4 +49,29 @@ func Plainly(tb testing.TB, path, sql string) (values []string) {
 		}
 	}
 	return values
+}
+
+// Shadowed asks the shadow alone about a statement.
+func Shadowed(tb testing.TB, path string, o sqltool.Options, sql string) error {
+	tb.Helper()
+	o.MaxConns = 1
+	opened, err := dialect{}.Open(context.Background(), connection.Direct(connection.Connection{ID: "db", Host: path}), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = opened.Close() }()
+	e, ok := opened.(*engine)
+	if !ok {
+		tb.Fatal("another engine")
+	}
+	c, err := e.acquire(context.Background(), o.AllowWrites)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer e.release(c)
+	p, err := e.policyOf(c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e.shadow.verify(context.Background(), c, p, &e.options, sql, plain(sql, lexis.Tokens(sql)))
 }

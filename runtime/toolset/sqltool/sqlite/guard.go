@@ -282,6 +282,11 @@ func (e *engine) prepare(ctx context.Context, c *conn, sql string) (*sqlite3.Stm
 	if check.program(opened, v.Kind); len(check.reasons) > 0 {
 		return nil, nil, errors.Join(sqltool.Refuse(check.reasons...), s.Close())
 	}
+	if !e.options.AllTables {
+		if err := e.shadow.verify(ctx, c, p, &e.options, sql, plain(sql, tokens)); err != nil {
+			return nil, nil, errors.Join(err, s.Close())
+		}
+	}
 	return s, v, nil
 }
 

@@ -16,7 +16,8 @@
 // is read too: it says which tables are opened. One that is not on the list may be opened
 // only below a view on the list that the statement names, or, by a write, for a trigger or
 // a foreign key; and none may be opened whose name stands in the statement where a table
-// does.
+// does. Last, the statement is prepared in an empty database that has only what may be
+// used, views as tables: what else it may name is not found there.
 //
 // Below the guard the file is opened read-only (mode=ro and query_only), with no other
 // file to attach, and schemas that aren't trusted. With AllowWrites a second handle
@@ -137,6 +138,7 @@ type engine struct {
 	path    string
 	options sqltool.Options
 	slots   chan struct{} // one a connection that is in use
+	shadow  shadow
 
 	mu     sync.Mutex
 	idle   []*conn
@@ -208,7 +210,7 @@ func (e *engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
-	var errs []error
+	errs := []error{e.shadow.close()}
 	for _, c := range e.idle {
 		errs = append(errs, c.close())
 	}

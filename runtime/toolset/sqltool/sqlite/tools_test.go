@@ -271,6 +271,10 @@ func TestS34Attacks(t *testing.T) {
 			if !strings.HasPrefix(got, "retry query: ") || strings.Contains(got, "parameters") {
 				t.Errorf("%s: %s", a.sql, got)
 			}
+			alone := strings.TrimLeft(a.sql, "; ")
+			if err := sqlite.Shadowed(t, path, sqltool.Options{AllowedTables: a.tables, AllowWrites: writes}, alone); err == nil && !strings.HasPrefix(strings.ToUpper(alone), "EXPLAIN") && !strings.Contains(alone, "explain") {
+				t.Errorf("%s: the shadow alone lets it pass", a.sql)
+			}
 		}
 	}
 	w := open(t, path, sqltool.Options{AllowedTables: []string{"orders"}, AllowWrites: true})
