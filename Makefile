@@ -57,8 +57,9 @@ coverage: ## Make tools of every method of 14 client libraries, and print the sh
 	cd gen/testdata/corpus && $(GO) vet ./... && $(GO) run .
 
 .PHONY: soak
-soak: ## Run what takes long: an agent killed until it is through, 200 times a store.
+soak: ## Run what takes long: agents killed until they are through, 200 a store; 10,000 texts.
 	TOOLGEN_SOAK=20 $(GO) test -run 'Kill' -v ./runtime/wrap
+	TOOLGEN_SOAK=20 $(GO) test -run 'S18' -v ./runtime/toolset/...
 
 .PHONY: fuzz
 fuzz: ## Fuzz what reads untrusted bytes, FUZZTIME each.
@@ -67,6 +68,7 @@ fuzz: ## Fuzz what reads untrusted bytes, FUZZTIME each.
 	$(GO) test -run '^$$' -fuzz '^FuzzAny$$' -fuzztime $(FUZZTIME) ./runtime/toolimpl
 	$(GO) test -run '^$$' -fuzz '^FuzzMask$$' -fuzztime $(FUZZTIME) ./runtime/secret
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./runtime/connection
+	$(GO) test -run '^$$' -fuzz '^FuzzGuard$$' -fuzztime $(FUZZTIME) ./runtime/toolset/sqltool/sqlite
 	$(GO) test -run '^$$' -fuzz '^FuzzAppendString$$' -fuzztime $(FUZZTIME) ./runtime/schema
 	$(GO) test -run '^$$' -fuzz '^FuzzCompare$$' -fuzztime $(FUZZTIME) ./gen/internal/lock
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./gen/internal/directive
