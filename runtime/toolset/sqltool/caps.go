@@ -12,6 +12,7 @@ const (
 	maxText   = 64 << 10 // bytes
 	maxNested = 200      // brackets and CASE
 	maxChain  = 1000     // operators and words that chain
+	maxRanges = 100      // BETWEEN, which costs parsers more
 )
 
 // clip takes a statement's end off, and refuses what no parser should see.
@@ -40,7 +41,7 @@ var chainWords = map[string]bool{
 // CheckCaps refuses a statement that nests or chains too deep, by its tokens. Commas and
 // literals are free: a long list of values is no danger.
 func CheckCaps(tokens []Token) *Refusal {
-	depth, chain := 0, 0
+	depth, chain, ranges := 0, 0, 0
 	for _, t := range tokens {
 		word := ""
 		if t.Kind == Word {
@@ -51,11 +52,16 @@ func CheckCaps(tokens []Token) *Refusal {
 			depth++
 		case (t.Kind == Other && (t.Text == ")" || t.Text == "]") || word == "end") && depth > 0:
 			depth--
+		case word == "between":
+			ranges++
 		case t.Kind == Operator || chainWords[word]:
 			chain++
 		}
 		if depth > maxNested {
 			return Refuse(fmt.Sprintf("the statement is nested deeper than %d levels: write it flatter", maxNested))
+		}
+		if ranges > maxRanges {
+			return Refuse(fmt.Sprintf("the statement has more than %d BETWEEN: join a list of ranges", maxRanges))
 		}
 		if chain > maxChain {
 			return Refuse(fmt.Sprintf("the statement has more than %d operators: use IN with a list, or a join", maxChain))

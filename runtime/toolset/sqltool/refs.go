@@ -124,7 +124,7 @@ func (w *refWalk) keyword(tokens []Token, i int, word string) bool {
 		if !top.expected || word != "or" && !after("or") {
 			return false
 		}
-	case "select", "values", "set", "where", "group", "having", "order", "limit":
+	case "select", "values", "set", "where", "group", "having", "order", "limit", "returning":
 		*top = level{}
 	case "on", "using":
 		top.expected = false

@@ -128,16 +128,10 @@ func (c *check) reads(table, column, schema, inner string) bool {
 		return true // a common table expression, a query in FROM, or a table that is counted
 	case p.below[read{table, inner}]:
 		return true // it is below a view that may be used
-	case c.writes && (p.triggers[inner] || p.isPartner(table, c.written) || c.belowTrigger(inner)):
-		return true // it is for a trigger, or foreign keys
+	case c.writes && (inner != "" || p.isPartner(table, c.written)):
+		return true // it is for a trigger, or foreign keys: what the statement itself names, the shadow knows
 	}
 	return c.refuseTable(table)
-}
-
-// belowTrigger reports whether a read comes from a view that the statement doesn't name:
-// a trigger does.
-func (c *check) belowTrigger(inner string) bool {
-	return c.policy.all[inner].kind == "view" && !c.mentioned[inner]
 }
 
 // calls decides whether a function may be called.
@@ -146,8 +140,8 @@ func (c *check) calls(name, inner string) bool {
 	switch {
 	case allowedFunctions[name], identity[name] && c.options.AllTables, c.policy.calls[name] && inner != "":
 		return true
-	case c.writes && c.policy.triggers[inner]:
-		return true
+	case c.writes && inner != "":
+		return true // a trigger's: see reads
 	}
 	for _, extra := range c.options.AllowedFunctions {
 		if part, err := sqltool.ParseName(extra, quotes...); err == nil && strings.EqualFold(part[0].Text, name) {
@@ -327,10 +321,10 @@ func (c *check) verify(s *sqlite3.Stmt, tail string, err error) error {
 
 // plain is a statement without EXPLAIN in front.
 func plain(sql string, tokens []sqltool.Token) string {
-	if fold(tokens[0].Text) != "explain" || len(tokens) < 4 {
+	if fold(tokens[0].Text) != "explain" || len(tokens) < 2 {
 		return sql
 	}
-	if fold(tokens[1].Text) == "query" && fold(tokens[2].Text) == "plan" {
+	if len(tokens) > 3 && fold(tokens[1].Text) == "query" && fold(tokens[2].Text) == "plan" {
 		return sql[tokens[3].At:]
 	}
 	return sql[tokens[1].At:]

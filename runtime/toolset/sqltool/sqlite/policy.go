@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -16,6 +17,7 @@ import (
 // A policy is what may be used of one state of the schema.
 type policy struct {
 	version   int64                      // of the schema
+	file      os.FileInfo                // whose schema it is
 	all       map[string]relation        // by name in lower case: what there is
 	allowed   map[string]bool            // of those, what may be used
 	shown     []string                   // names of those, sorted, as SQL writes them
@@ -63,12 +65,13 @@ func (e *engine) policyOf(c *conn) (*policy, error) {
 	e.mu.Lock()
 	p := e.policy
 	e.mu.Unlock()
-	if p != nil && p.version == version {
+	if p != nil && p.version == version && os.SameFile(p.file, c.file) {
 		return p, nil
 	}
 	if p, err = e.newPolicy(c, version); err != nil {
 		return nil, err
 	}
+	p.file = c.file
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.policy = p

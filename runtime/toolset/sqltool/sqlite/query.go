@@ -58,19 +58,16 @@ func (e *engine) Query(ctx context.Context, v *sqltool.Verdict, params []sqltool
 	return e.write(c, s, sink)
 }
 
-// recover makes an error of a panic for want of memory, which is how the driver says it.
-// The connection isn't used again.
+// errTooComplex is what SQLite, which is a program within this one, could not do.
+var errTooComplex = errors.New("the statement is too complex, or takes too much memory: write it simpler")
+
+// recover makes an error of a panic, which is how the driver says that there is no memory,
+// and how SQLite ends whose stack does. The connection isn't used again.
 func (c *conn) recover(err *error) {
-	v := recover()
-	if v == nil {
-		return
+	if v := recover(); v != nil {
+		c.broken = true
+		*err = fmt.Errorf("%w (%v)", errTooComplex, v)
 	}
-	c.broken = true
-	if strings.Contains(fmt.Sprint(v), "out of memory") {
-		*err = sqlite3.NOMEM
-		return
-	}
-	panic(v)
 }
 
 // write runs a statement in a transaction of its own.
@@ -221,6 +218,8 @@ func (e *engine) Classify(err error) sqltool.Problem {
 	switch {
 	case errors.As(err, &refusal):
 		return sqltool.Problem{Class: sqltool.Refused, Message: refusal.Error()}
+	case errors.Is(err, errTooComplex):
+		return sqltool.Problem{Class: sqltool.TooBig, Message: errTooComplex.Error()}
 	case errors.Is(err, errTooLarge):
 		return sqltool.Problem{Class: sqltool.InvalidValue, Message: errTooLarge.Error()}
 	case errors.As(err, &wrong):

@@ -21,7 +21,7 @@ type shadow struct {
 	mu      sync.Mutex
 	counter int64 // the root page of SQLite's own table of AUTOINCREMENT; 0: there is none
 	db      *sqlite3.Conn
-	version int64          // of the schema that it was made of
+	of      *policy        // of what it was made
 	opened  map[int64]bool // root pages of what it has
 	check   *check         // of the statement that is prepared; nil: it is being made
 }
@@ -77,7 +77,7 @@ func (s *shadow) build(c *conn, p *policy) error {
 		s.db = nil
 		return errors.Join(err, db.Close())
 	}
-	s.version = p.version
+	s.of = p
 	return nil
 }
 
@@ -127,7 +127,19 @@ func (s *shadow) roots() error {
 func (s *shadow) verify(ctx context.Context, c *conn, p *policy, o *sqltool.Options, sql, plain string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.db == nil || s.version != p.version {
+	whole := false
+	defer func() {
+		if !whole { // it has panicked: another one is made
+			s.db = nil
+		}
+	}()
+	err := s.look(ctx, c, p, o, sql, plain)
+	whole = true
+	return err
+}
+
+func (s *shadow) look(ctx context.Context, c *conn, p *policy, o *sqltool.Options, sql, plain string) error {
+	if s.db == nil || s.of != p {
 		if err := s.build(c, p); err != nil {
 			return fmt.Errorf("the guard can't be made of the schema: %w", err)
 		}

@@ -160,6 +160,7 @@ type conn struct {
 	writes bool
 	check  *check // nil: what it does is our own
 	broken bool   // it has panicked, and is not used again
+	file   os.FileInfo
 
 	version *sqlite3.Stmt // asks for the number of the schema
 }
@@ -171,28 +172,53 @@ func (e *engine) acquire(ctx context.Context, writes bool) (*conn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	e.mu.Lock()
-	for i, c := range e.idle {
-		if c.writes == writes {
-			e.idle = append(e.idle[:i], e.idle[i+1:]...)
-			e.mu.Unlock()
-			return c, nil
-		}
+	file, err := os.Stat(e.path)
+	if err != nil {
+		<-e.slots
+		return nil, err
 	}
-	e.mu.Unlock()
+	if c := e.idleOf(file, writes); c != nil {
+		return c, nil
+	}
 	c, err := open(ctx, e.path, writes)
 	if err != nil {
 		<-e.slots
 		return nil, err
 	}
+	c.file = file
 	return c, nil
+}
+
+// idleOf takes one that is idle, and closes those of a file that is another one now.
+func (e *engine) idleOf(file os.FileInfo, writes bool) *conn {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var found *conn
+	var rest []*conn
+	for _, c := range e.idle {
+		switch {
+		case !os.SameFile(c.file, file):
+			_ = c.close() // nobody uses it any more
+		case found == nil && c.writes == writes:
+			found = c
+		default:
+			rest = append(rest, c)
+		}
+	}
+	e.idle = rest
+	return found
 }
 
 // release gives a connection back, or closes one that is of no use any more.
 func (e *engine) release(c *conn) {
+	defer func() { <-e.slots }()
+	if c.broken {
+		c.abandon()
+		return
+	}
 	c.check = nil
 	c.db.SetInterrupt(context.Background())
-	usable := !c.broken && c.db.GetAutocommit()
+	usable := c.db.GetAutocommit()
 	e.mu.Lock()
 	if usable && !e.closed {
 		e.idle = append(e.idle, c)
@@ -202,7 +228,13 @@ func (e *engine) release(c *conn) {
 	if c != nil {
 		_ = c.close() // rolls back
 	}
-	<-e.slots
+}
+
+// abandon closes a connection that has panicked, if that can be done: its memory is Go's,
+// and goes with it.
+func (c *conn) abandon() {
+	defer func() { _ = recover() }()
+	_ = c.close() // it may panic again
 }
 
 // Close implements [sqltool.Engine].

@@ -340,6 +340,8 @@ func TestS34Honest(t *testing.T) {
 		{[]string{"outer_view"}, false, "SELECT count(*), max(id) FROM outer_view"},
 		{[]string{"orders"}, false, "SELECT id FROM orders WHERE note IN ('small', 'leak', 'big', 'secrets', 'pragma_x')"},
 		{[]string{"orders"}, false, "SELECT id, total * 1. FROM orders WHERE total > .5"},
+		{[]string{"orders"}, false, "EXPLAIN SELECT 1"},
+		{[]string{"sale"}, true, "UPDATE sale SET customer = 2 FROM (SELECT 1 AS x) AS q RETURNING sale.id, customer"},
 		{[]string{"pragma_trial"}, false, "SELECT count(*) FROM pragma_trial"},
 		{[]string{"orders"}, false, "WITH p(id) AS (VALUES (1),(9)) SELECT id, note FROM p FULL JOIN orders USING (id)"},
 		{nil, false, "WITH p(id) AS (VALUES (1),(9)) SELECT id, note FROM p FULL JOIN orders USING (id)"},
@@ -421,6 +423,7 @@ func TestS18Memory(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT " + strings.TrimSuffix(strings.Repeat("zeroblob(16000000), ", 100), ", "),
 		"SELECT json_group_array(x) FROM (SELECT hex(zeroblob(100000)) x FROM generate_series(1, 1000))",
+		"SELECT " + strings.Repeat("1 BETWEEN 1 AND ", 200) + "1",
 		"SELECT length(trim(replace(hex(zeroblob(100000)), '0', 'b'), replace(hex(zeroblob(100000)), '0', 'a') || 'b'))",
 	} {
 		if got := s.query(sql); !strings.HasPrefix(got, "retry query: ") && !strings.HasPrefix(got, `{"columns"`) {
@@ -621,6 +624,29 @@ func TestS39Recovery(t *testing.T) {
 	}
 	wg.Wait()
 	if got := w.query("INSERT INTO orders(id) VALUES (100)"); !strings.Contains(got, `"rows_affected":1`) {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestS39Replaced has the file replaced by another one, whose schema has the same number:
+// what is on the list is what it is there.
+func TestS39Replaced(t *testing.T) {
+	t.Parallel()
+	path := database(t, "CREATE TABLE orders (id INTEGER PRIMARY KEY, note TEXT)", "CREATE TABLE aaa (x)", "CREATE TABLE bbb (x)", "INSERT INTO orders VALUES (1, 'a')")
+	other := database(t, "CREATE TABLE tokens (id INTEGER PRIMARY KEY, token TEXT)", "CREATE TABLE orders (id INTEGER PRIMARY KEY, note TEXT)", "CREATE TABLE bbb (x)",
+		"INSERT INTO tokens VALUES (1, 'tok1')", "INSERT INTO orders VALUES (2, 'b')")
+	s := open(t, path, sqltool.Options{AllowedTables: []string{"orders"}, MaxConns: 1})
+	if got := s.query("SELECT id FROM orders"); !strings.Contains(got, "[[1]]") {
+		t.Errorf("%s", got)
+	}
+	if err := os.Rename(other, path); err != nil {
+		t.Fatal(err)
+	}
+	s.query("SELECT " + strings.Repeat("zeroblob(16000000), ", 100) + "1")
+	if got := s.query("SELECT * FROM tokens"); !strings.HasPrefix(got, "retry query: table tokens is not allowed") {
+		t.Errorf("%s", got)
+	}
+	if got := s.query("SELECT id FROM orders"); !strings.Contains(got, "[[2]]") {
 		t.Errorf("%s", got)
 	}
 }
