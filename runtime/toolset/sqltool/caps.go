@@ -45,7 +45,7 @@ func CheckCaps(tokens []Token) *Refusal {
 	for _, t := range tokens {
 		word := ""
 		if t.Kind == Word {
-			word = lower(t.Text)
+			word = FoldASCII(t.Text)
 		}
 		switch {
 		case t.Kind == Other && (t.Text == "(" || t.Text == "[") || word == "case":

@@ -19,28 +19,12 @@ var listFields = []toolimpl.Field{{Name: "match"}, {Name: "cursor"}}
 const maxComment = 200
 
 func (t *Toolset) listTables(ctx context.Context, name string, args json.RawMessage) (result *runtime.Result, err error) {
-	var match, token string
-	r := toolimpl.Read(name, args, 0)
-	o := r.Object(listFields)
-	for r.Next(&o) {
-		switch string(r.Key()) {
-		case "match":
-			if r.Field(&o, 0) {
-				match = r.String()
-			}
-		case "cursor":
-			if r.Field(&o, 1) {
-				token = r.String()
-			}
-		default:
-			r.Unknown(&o)
-		}
-	}
-	r.End(&o)
-	if err := r.Close(); err != nil {
+	match, token, err := readPaged(name, args, listFields)
+	if err != nil {
 		return nil, err
 	}
-	after, err := readCursor(name, token, "list "+strings.ToLower(match))
+	of := "list " + strings.ToLower(match)
+	after, err := readCursor(name, token, of)
 	if err != nil {
 		return nil, err
 	}
@@ -56,10 +40,33 @@ func (t *Toolset) listTables(ctx context.Context, name string, args json.RawMess
 				break
 			}
 		}
-		result = p.finish(`],"count":`+strconv.Itoa(p.n), "list "+strings.ToLower(match))
+		result = p.finish(`],"count":`+strconv.Itoa(p.n), of)
 		return nil
 	})
 	return result, err
+}
+
+// readPaged reads the arguments of a tool that gives pages: a text, and the cursor of the
+// page. The fields are these two, in this order.
+func readPaged(name string, args json.RawMessage, fields []toolimpl.Field) (text, token string, err error) {
+	r := toolimpl.Read(name, args, 0)
+	o := r.Object(fields)
+	for r.Next(&o) {
+		switch string(r.Key()) {
+		case fields[0].Name:
+			if r.Field(&o, 0) {
+				text = r.String()
+			}
+		case fields[1].Name:
+			if r.Field(&o, 1) {
+				token = r.String()
+			}
+		default:
+			r.Unknown(&o)
+		}
+	}
+	r.End(&o)
+	return text, token, r.Close()
 }
 
 // appendJSON appends what is known of a relation.
@@ -133,25 +140,8 @@ func (p *page) finish(end, of string) *runtime.Result {
 var schemaFields = []toolimpl.Field{{Name: "table_name", Required: true}, {Name: "cursor"}}
 
 func (t *Toolset) getSchema(ctx context.Context, name string, args json.RawMessage) (result *runtime.Result, err error) {
-	var table, token string
-	r := toolimpl.Read(name, args, 0)
-	o := r.Object(schemaFields)
-	for r.Next(&o) {
-		switch string(r.Key()) {
-		case "table_name":
-			if r.Field(&o, 0) {
-				table = r.String()
-			}
-		case "cursor":
-			if r.Field(&o, 1) {
-				token = r.String()
-			}
-		default:
-			r.Unknown(&o)
-		}
-	}
-	r.End(&o)
-	if err := r.Close(); err != nil {
+	table, token, err := readPaged(name, args, schemaFields)
+	if err != nil {
 		return nil, err
 	}
 	after, err := readCursor(name, token, "columns of "+table)

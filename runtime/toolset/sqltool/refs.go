@@ -53,12 +53,12 @@ func defines(after []Token) bool {
 }
 
 func isWordOf(t Token, words ...string) bool {
-	return t.Kind == Word && slices.Contains(words, lower(t.Text))
+	return t.Kind == Word && slices.Contains(words, FoldASCII(t.Text))
 }
 
-// lower is a word in lower case as databases have it: of ASCII only, so that no other
+// FoldASCII is a word in lower case as databases have it: of ASCII only, so that no other
 // letter becomes one of a keyword.
-func lower(word string) string {
+func FoldASCII(word string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
 			return r + 'a' - 'A'
@@ -97,7 +97,7 @@ func (w *refWalk) token(tokens []Token, i int, t Token) {
 	case t.Kind == Other && t.Text == ",":
 		top.expected = top.from
 	case t.Kind == Other && t.Text == ".":
-	case t.Kind == Word && w.keyword(tokens, i, lower(t.Text)):
+	case t.Kind == Word && w.keyword(tokens, i, FoldASCII(t.Text)):
 	case isName(t) && top.expected:
 		w.name(tokens, i)
 	default:

@@ -206,7 +206,7 @@ func number(sql string, at int) int {
 		}
 		return i
 	}
-	hex := strings.HasPrefix(lower(sql[at:min(len(sql), at+2)]), "0x")
+	hex := strings.HasPrefix(FoldASCII(sql[at:min(len(sql), at+2)]), "0x")
 	end := digits(at)
 	if hex {
 		return end

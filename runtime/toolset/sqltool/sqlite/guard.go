@@ -269,7 +269,8 @@ func (e *engine) prepare(ctx context.Context, c *conn, sql string) (*sqlite3.Stm
 		return nil, nil, err
 	}
 	v := check.verdict(sql, s.ReadOnly(), tokens)
-	opened, err := c.opens(p, plain(sql, tokens))
+	bare := plain(sql, tokens)
+	opened, err := c.opens(p, bare)
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
@@ -277,7 +278,7 @@ func (e *engine) prepare(ctx context.Context, c *conn, sql string) (*sqlite3.Stm
 		return nil, nil, errors.Join(sqltool.Refuse(check.reasons...), s.Close())
 	}
 	if !e.options.AllTables {
-		if err := e.shadow.verify(ctx, c, p, &e.options, sql, plain(sql, tokens)); err != nil {
+		if err := e.shadow.verify(ctx, c, p, &e.options, sql, bare); err != nil {
 			return nil, nil, errors.Join(err, s.Close())
 		}
 	}

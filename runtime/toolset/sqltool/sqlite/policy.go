@@ -40,21 +40,10 @@ type relation struct {
 	kind  string // "", view, virtual table
 }
 
-type foreignKey struct {
-	child, parent      string // in lower case
-	from, to           string // columns, in lower case
-	onDelete, onUpdate string
-}
+type foreignKey struct{ child, parent string } // in lower case
 
 // fold is how SQLite compares names: ASCII only.
-func fold(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, name)
-}
+func fold(name string) string { return sqltool.FoldASCII(name) }
 
 // policyOf returns the policy of the schema as a connection sees it.
 func (e *engine) policyOf(c *conn) (*policy, error) {
@@ -167,9 +156,7 @@ func (e *engine) lists(name string) bool {
 
 // shown is a name as SQL writes it: SQLite says whether it needs quotes.
 func (c *conn) shown(name string) string {
-	before := c.check
-	c.check = nil
-	defer func() { c.check = before }()
+	defer c.unguarded()()
 	if part, err := parse(name); err == nil && !part.Quoted {
 		s, tail, err := c.db.Prepare("SELECT 1 FROM " + name + " AS " + name)
 		if s != nil {
@@ -258,11 +245,8 @@ func (c *conn) foreignKeys(p *policy) error {
 		if r.kind != "" {
 			continue
 		}
-		err := c.own("SELECT \"table\", \"from\", coalesce(\"to\", ''), on_delete, on_update FROM pragma_foreign_key_list(?)", []string{r.name}, func(s *sqlite3.Stmt) {
-			p.keys = append(p.keys, foreignKey{
-				child: key, parent: fold(s.ColumnText(0)), from: fold(s.ColumnText(1)), to: fold(s.ColumnText(2)),
-				onDelete: s.ColumnText(3), onUpdate: s.ColumnText(4),
-			})
+		err := c.own("SELECT \"table\" FROM pragma_foreign_key_list(?)", []string{r.name}, func(s *sqlite3.Stmt) {
+			p.keys = append(p.keys, foreignKey{child: key, parent: fold(s.ColumnText(0))})
 		})
 		if err != nil {
 			return err

@@ -73,9 +73,7 @@ func (c *conn) recover(err *error) {
 // write runs a statement in a transaction of its own.
 func (e *engine) write(c *conn, s *sqlite3.Stmt, sink sqltool.RowSink) (affected int64, err error) {
 	control := func(sql string) error {
-		guard := c.check
-		c.check = nil
-		defer func() { c.check = guard }()
+		defer c.unguarded()()
 		return c.db.Exec(sql)
 	}
 	if err := control("BEGIN IMMEDIATE"); err != nil {

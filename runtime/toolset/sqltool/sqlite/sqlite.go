@@ -302,9 +302,7 @@ func (c *conn) restrict(ctx context.Context, pragmas string) error {
 
 // schemaVersion is a number that changes with the schema.
 func (c *conn) schemaVersion() (int64, error) {
-	before := c.check
-	c.check = nil
-	defer func() { c.check = before }()
+	defer c.unguarded()()
 	var n int64
 	if c.version.Step() {
 		n = c.version.ColumnInt64(0)
@@ -320,11 +318,16 @@ func (c *conn) authorize(action sqlite3.AuthorizerActionCode, name, detail, sche
 	return sqlite3.AUTH_DENY
 }
 
+// unguarded lifts the check for a statement of ours, and returns what puts it back.
+func (c *conn) unguarded() (restore func()) {
+	check := c.check
+	c.check = nil
+	return func() { c.check = check }
+}
+
 // own runs a query of ours, without the guard, and gives its rows to a function.
 func (c *conn) own(sql string, args []string, row func(s *sqlite3.Stmt)) error {
-	before := c.check
-	c.check = nil
-	defer func() { c.check = before }()
+	defer c.unguarded()()
 	s, _, err := c.db.Prepare(sql)
 	if err != nil {
 		return err
