@@ -26,17 +26,9 @@ type Dialect interface {
 
 // An Engine is one database, opened for one toolset. It is safe for concurrent use.
 type Engine interface {
-	// Guard says what a statement would do. Its error is a [Refusal], where the statement
-	// is not allowed or can't be read exactly, or the engine's own.
-	Guard(ctx context.Context, sql string) (*Verdict, error)
-
-	// Prepare has the engine read a statement that passed, and runs nothing.
-	Prepare(ctx context.Context, v *Verdict) (columns []Column, params int, err error)
-
-	// Query runs a statement that passed. Once its columns are known it asks for a writer
-	// and gives that rows until it is full; one without columns asks for none, and returns
-	// how many rows it has changed.
-	Query(ctx context.Context, v *Verdict, params []Param, sink RowSink) (affected int64, err error)
+	// Guard reads a statement, and returns it if it may run. Its error is a [Refusal], where
+	// the statement is not allowed or can't be read exactly, or the engine's own.
+	Guard(ctx context.Context, sql string) (Statement, error)
 
 	// Relations returns those that may be used, after a name, in the order in which they
 	// are shown.
@@ -46,17 +38,34 @@ type Engine interface {
 	// be used. The name is written as in SQL.
 	Schema(ctx context.Context, name string) (*Schema, error)
 
-	// Classify says what kind of problem an error of Prepare or Query is, by the engine's
-	// codes.
+	// Classify says what kind of problem an error is, of the engine's or of its statements',
+	// by the engine's codes.
 	Classify(err error) Problem
 
 	Close() error
 }
 
-// A Verdict is a statement that a guard has let pass. Only a guard makes one; nothing
-// else reaches the database.
+// A Statement is one that a guard has let pass; nothing else reaches the database. It
+// holds the connection on which it was checked, so that what runs is what was checked, and
+// is of no use to others at the same time.
+type Statement interface {
+	// Verdict is what the guard has found.
+	Verdict() *Verdict
+
+	// Describe has the engine read the statement, and runs nothing.
+	Describe(ctx context.Context) (columns []Column, params int, err error)
+
+	// Query runs it, once. Once its columns are known it asks for a writer and gives that
+	// rows until it is full; one without columns asks for none, and returns how many rows
+	// it has changed.
+	Query(ctx context.Context, params []Param, sink RowSink) (affected int64, err error)
+
+	// Close gives the connection back. Nothing of the statement goes on.
+	Close() error
+}
+
+// A Verdict is what a guard has found in a statement.
 type Verdict struct {
-	SQL       string
 	Kind      Kind
 	Relations []string // read or written, as they are shown
 	Functions []string

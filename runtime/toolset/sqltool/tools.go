@@ -144,13 +144,13 @@ func (t *Toolset) with(ctx context.Context, do func(e Engine) error) error {
 	return err
 }
 
-// guard brings a statement to a verdict.
-func (t *Toolset) guard(ctx context.Context, e Engine, name, sql string) (*Verdict, error) {
+// guard has the engine's guard read a statement, which is to be closed.
+func (t *Toolset) guard(ctx context.Context, e Engine, name, sql string) (Statement, error) {
 	sql, err := clip(sql)
 	if err == nil {
-		var v *Verdict
-		if v, err = e.Guard(ctx, sql); err == nil {
-			return v, nil
+		var s Statement
+		if s, err = e.Guard(ctx, sql); err == nil {
+			return s, nil
 		}
 	}
 	if r, ok := errors.AsType[*Refusal](err); ok {
@@ -174,28 +174,46 @@ func (t *Toolset) query(ctx context.Context, name string, args json.RawMessage) 
 		return nil, err
 	}
 	err = t.with(ctx, func(e Engine) error {
-		v, err := t.guard(ctx, e, name, s.sql)
-		if err != nil {
-			return err
+		again := false
+		if result, again, err = t.run(ctx, e, name, s); again {
+			result, _, err = t.run(ctx, e, name, s) // on another connection
 		}
-		var w *tabular.Writer
-		affected, err := e.Query(ctx, v, s.params, func(columns []string) *tabular.Writer {
-			w = tabular.New(ctx, columns, tabular.Bounds{MaxRows: t.options.MaxRows, MaxResultBytes: t.options.MaxResultBytes})
-			return w
-		})
-		switch {
-		case err != nil:
-			return t.mended(ctx, e, name, err)
-		case w == nil:
-			result = &runtime.Result{Structured: fmt.Appendf(nil, `{"columns":[],"rows":[],"row_count":0,"rows_affected":%d}`, affected)}
-		case w.Err() != nil:
-			return fmt.Errorf("the rows can't be masked, and are withheld: %w", w.Err())
-		default:
-			result = w.Finish(false, -1)
-		}
-		return nil
+		return err
 	})
 	return result, err
+}
+
+// run runs a statement. Again says that its connection was lost before it had done or
+// shown anything.
+func (t *Toolset) run(ctx context.Context, e Engine, name string, s statementArgs) (r *runtime.Result, again bool, err error) {
+	lost := func(err error) bool {
+		_, ok := errors.AsType[*ConnectionError](err)
+		return ok && ctx.Err() == nil
+	}
+	statement, err := t.guard(ctx, e, name, s.sql)
+	if err != nil {
+		return nil, lost(err), err
+	}
+	var w *tabular.Writer
+	affected, err := statement.Query(ctx, s.params, func(columns []string) *tabular.Writer {
+		w = tabular.New(ctx, columns, tabular.Bounds{MaxRows: t.options.MaxRows, MaxResultBytes: t.options.MaxResultBytes})
+		return w
+	})
+	kind := statement.Verdict().Kind
+	closed := statement.Close()
+	switch {
+	case err != nil:
+		err = t.mended(ctx, e, name, err)
+		return nil, lost(err) && w == nil && kind != Write, err
+	case closed != nil:
+		return nil, false, t.mended(ctx, e, name, closed)
+	case w == nil:
+		return &runtime.Result{Structured: fmt.Appendf(nil, `{"columns":[],"rows":[],"row_count":0,"rows_affected":%d}`, affected)}, false, nil
+	case w.Err() != nil:
+		return nil, false, fmt.Errorf("the rows can't be masked, and are withheld: %w", w.Err())
+	default:
+		return w.Finish(false, -1), false, nil
+	}
 }
 
 func (t *Toolset) checkQuery(ctx context.Context, name string, args json.RawMessage) (result *runtime.Result, err error) {
@@ -212,11 +230,12 @@ func (t *Toolset) checkQuery(ctx context.Context, name string, args json.RawMess
 
 // checked is what check_query says of a statement: a problem of its own is a result.
 func (t *Toolset) checked(ctx context.Context, e Engine, name, sql string) (*runtime.Result, error) {
-	v, err := t.guard(ctx, e, name, sql)
+	statement, err := t.guard(ctx, e, name, sql)
 	var columns []Column
 	params := 0
 	if err == nil {
-		if columns, params, err = e.Prepare(ctx, v); err != nil {
+		columns, params, err = statement.Describe(ctx)
+		if err = errors.Join(err, statement.Close()); err != nil {
 			err = t.mended(ctx, e, name, err)
 		}
 	}

@@ -38,15 +38,18 @@ func engine(tb testing.TB, path string) sqltool.Engine {
 // fetch is a guarded query with these bounds; it returns how many bytes are shown.
 func fetch(tb testing.TB, e sqltool.Engine, sql string, b tabular.Bounds) int {
 	tb.Helper()
-	v, err := e.Guard(context.Background(), sql)
+	s, err := e.Guard(context.Background(), sql)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	var w *tabular.Writer
-	if _, err := e.Query(context.Background(), v, nil, func(columns []string) *tabular.Writer {
+	if _, err := s.Query(context.Background(), nil, func(columns []string) *tabular.Writer {
 		w = tabular.New(context.Background(), columns, b)
 		return w
 	}); err != nil {
+		tb.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
 		tb.Fatal(err)
 	}
 	return len(w.Finish(false, -1).Structured)
@@ -144,9 +147,11 @@ func BenchmarkGuard(b *testing.B) {
 					_ = s.Close()
 				})
 				guarded := medianOf(turns, func() {
-					if _, err := e.Guard(context.Background(), sql); err != nil {
+					s, err := e.Guard(context.Background(), sql)
+					if err != nil {
 						b.Fatal(err)
 					}
+					_ = s.Close()
 				})
 				b.ReportMetric(guarded/bare, "ratio")
 			}

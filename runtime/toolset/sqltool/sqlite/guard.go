@@ -226,19 +226,37 @@ func (c *check) belowView(table string) bool {
 	return false
 }
 
-// Guard implements [sqltool.Engine].
-func (e *engine) Guard(ctx context.Context, sql string) (v *sqltool.Verdict, err error) {
-	c, err := e.acquire(ctx, e.options.AllowWrites)
+// Guard implements [sqltool.Engine]. What writes is prepared once more where it can: only
+// there SQLite shows what a write does to other tables.
+func (e *engine) Guard(ctx context.Context, sql string) (sqltool.Statement, error) {
+	s, err := e.guard(ctx, sql, false)
+	if err == nil && s.verdict.Kind == sqltool.Write {
+		if err = s.Close(); err == nil {
+			s, err = e.guard(ctx, sql, true)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer e.release(c)
+	return s, nil
+}
+
+func (e *engine) guard(ctx context.Context, sql string, writes bool) (_ *statement, err error) {
+	c, err := e.acquire(ctx, writes)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			e.release(c)
+		}
+	}()
 	defer c.recover(&err)
 	s, v, err := e.prepare(ctx, c, sql)
 	if err != nil {
 		return nil, err
 	}
-	return v, s.Close()
+	return &statement{e, c, s, v}, nil
 }
 
 // prepare prepares a statement under the guard. The guard stays until the connection is
@@ -268,7 +286,7 @@ func (e *engine) prepare(ctx context.Context, c *conn, sql string) (*sqlite3.Stm
 	if err != nil {
 		return nil, nil, err
 	}
-	v := check.verdict(sql, s.ReadOnly(), tokens)
+	v := check.verdict(s.ReadOnly(), tokens)
 	bare := plain(sql, tokens)
 	opened, err := c.opens(p, bare)
 	if err != nil {
@@ -331,8 +349,8 @@ func plain(sql string, tokens []sqltool.Token) string {
 	return sql[tokens[1].At:]
 }
 
-func (c *check) verdict(sql string, readOnly bool, tokens []sqltool.Token) *sqltool.Verdict {
-	v := &sqltool.Verdict{SQL: sql}
+func (c *check) verdict(readOnly bool, tokens []sqltool.Token) *sqltool.Verdict {
+	v := new(sqltool.Verdict)
 	switch first := fold(tokens[0].Text); {
 	case !readOnly:
 		v.Kind = sqltool.Write

@@ -14,48 +14,45 @@ import (
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
 )
 
-// Prepare implements [sqltool.Engine].
-func (e *engine) Prepare(ctx context.Context, v *sqltool.Verdict) (columns []sqltool.Column, params int, err error) {
-	c, err := e.acquire(ctx, e.options.AllowWrites)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer e.release(c)
-	defer c.recover(&err)
-	s, _, err := e.prepare(ctx, c, v.SQL)
-	if err != nil {
-		return nil, 0, err
-	}
-	for i := range s.ColumnCount() {
-		columns = append(columns, sqltool.Column{Name: s.ColumnName(i), Type: s.ColumnDeclType(i)})
-	}
-	return columns, s.BindCount(), s.Close()
+// statement is one that has passed, prepared, on the connection that it holds.
+type statement struct {
+	engine  *engine
+	c       *conn
+	s       *sqlite3.Stmt
+	verdict *sqltool.Verdict
 }
 
-// Query implements [sqltool.Engine].
-func (e *engine) Query(ctx context.Context, v *sqltool.Verdict, params []sqltool.Param, sink sqltool.RowSink) (affected int64, err error) {
-	c, err := e.acquire(ctx, v.Kind == sqltool.Write)
-	if err != nil {
+// Verdict implements [sqltool.Statement].
+func (s *statement) Verdict() *sqltool.Verdict { return s.verdict }
+
+// Describe implements [sqltool.Statement].
+func (s *statement) Describe(context.Context) (columns []sqltool.Column, params int, err error) {
+	for i := range s.s.ColumnCount() {
+		columns = append(columns, sqltool.Column{Name: s.s.ColumnName(i), Type: s.s.ColumnDeclType(i)})
+	}
+	return columns, s.s.BindCount(), nil
+}
+
+// Query implements [sqltool.Statement].
+func (s *statement) Query(ctx context.Context, params []sqltool.Param, sink sqltool.RowSink) (affected int64, err error) {
+	defer s.c.recover(&err)
+	s.c.db.SetInterrupt(ctx)
+	if err := bind(s.s, params); err != nil {
 		return 0, err
 	}
-	defer e.release(c)
-	defer c.recover(&err)
-	s, now, err := e.prepare(ctx, c, v.SQL)
-	if err != nil {
-		return 0, err
+	if s.verdict.Kind != sqltool.Write {
+		return 0, rows(s.s, sink)
 	}
-	defer func() {
-		if closed := s.Close(); err == nil { // else it says the same again
-			err = closed
-		}
-	}()
-	if err := bind(s, params); err != nil {
-		return 0, err
-	}
-	if now.Kind != sqltool.Write {
-		return 0, rows(s, sink)
-	}
-	return e.write(c, s, sink)
+	return s.engine.write(s.c, s.s, sink)
+}
+
+// Close implements [sqltool.Statement]. What SQLite says when a statement is closed is
+// what its last step has said.
+func (s *statement) Close() (err error) {
+	defer s.engine.release(s.c)
+	defer s.c.recover(&err)
+	_ = s.s.Close()
+	return nil
 }
 
 // errTooComplex is what SQLite, which is a program within this one, could not do.
