@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"time"
 )
 
 // A Process is a child. It serves one request at a time; it is safe for concurrent use.
@@ -185,6 +186,10 @@ func (p *Process) kill(why error) {
 
 // PID is the child's process number.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// CPUTime is how long the processors have worked for the child since it was started; false
+// where the system doesn't say.
+func (p *Process) CPUTime() (time.Duration, bool) { return cpuTime(p.cmd.Process) }
 
 // Ended is closed once the child has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"time"
 )
 
 func self() (string, error) {
@@ -17,3 +18,6 @@ func separate(*exec.Cmd) {}
 func restrict(*Kind) error { return errors.New("this system can't restrict a child process") }
 
 func killGroup(p *os.Process) { _ = p.Kill() }
+
+// cpuTime is not known here.
+func cpuTime(*os.Process) (time.Duration, bool) { return 0, false }

@@ -36,6 +36,7 @@ func clip(sql string) (string, error) {
 // Words that chain operands, as operators do.
 var chainWords = map[string]bool{
 	"and": true, "or": true, "not": true, "join": true, "union": true, "except": true, "intersect": true, "is": true, "collate": true,
+	"at": true, "isnull": true, "notnull": true, // AT TIME ZONE
 }
 
 // CheckCaps refuses a statement that nests or chains too deep, by its tokens. Commas and

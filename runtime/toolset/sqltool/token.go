@@ -30,6 +30,10 @@ type Lexis struct {
 	NestedComments bool     // /* /* */ */
 	HashComments   bool     // # to the end of the line
 	Backslashes    bool     // escape in single quotes
+	EscapeStrings  bool     // E'…', in which backslashes escape
+	DollarQuotes   bool     // $tag$ … $tag$
+	ReturnEnds     bool     // a comment to the end of the line, as a carriage return does
+	MoreOperators  string   // signs of operators beyond those of all dialects; ? is no variable then
 	Variables      bool     // $a, @a, :a and #a, and what may follow in brackets: $a(x)
 }
 
@@ -46,7 +50,7 @@ func (l Lexis) Tokens(sql string) []Token {
 			i++
 			continue
 		case strings.HasPrefix(sql[i:], "--"), l.HashComments && c == '#':
-			if end := strings.IndexAny(sql[i:], "\n"); end >= 0 {
+			if end := strings.IndexAny(sql[i:], l.lineEnds()); end >= 0 {
 				i += end
 				continue
 			}
@@ -55,9 +59,15 @@ func (l Lexis) Tokens(sql string) []Token {
 			i = l.comment(sql, i)
 			continue
 		case c == '\'':
-			text, end := l.quoted(sql, i, '\'', l.Backslashes)
+			escapes := l.Backslashes || l.EscapeStrings && i > 0 && (sql[i-1] == 'e' || sql[i-1] == 'E') && endsInE(out, i)
+			text, end := l.quoted(sql, i, '\'', escapes)
 			out, i = append(out, Token{Literal, text, i}), end
 			continue
+		case c == '$' && l.DollarQuotes:
+			if text, end := dollarQuoted(sql, i); end > i {
+				out, i = append(out, Token{Literal, text, i}), end
+				continue
+			}
 		}
 		if closing, ok := l.closing(c); ok {
 			text, end := l.quoted(sql, i, closing, false)
@@ -74,12 +84,46 @@ func (l Lexis) Tokens(sql string) []Token {
 	return out
 }
 
+// endsInE reports whether the last token is the word E, right before a byte.
+func endsInE(tokens []Token, at int) bool {
+	last := tokens[len(tokens)-1]
+	return last.Kind == Word && len(last.Text) == 1 && last.At == at-1
+}
+
+// dollarQuoted returns the text between $tag$ and $tag$, and where that ends: where it
+// begins, if there is no such beginning.
+func dollarQuoted(sql string, at int) (text string, end int) {
+	tag := at + 1
+	for tag < len(sql) && sql[tag] != '$' {
+		if !isWord(sql[tag]) || tag == at+1 && isDigit(sql[tag]) {
+			return "", at
+		}
+		tag++
+	}
+	if tag == len(sql) {
+		return "", at
+	}
+	delimiter, rest := sql[at:tag+1], sql[tag+1:]
+	text, _, closed := strings.Cut(rest, delimiter)
+	if !closed {
+		return rest, len(sql)
+	}
+	return text, tag + 1 + len(text) + len(delimiter)
+}
+
+func (l Lexis) lineEnds() string {
+	if l.ReturnEnds {
+		return "\r\n"
+	}
+	return "\n"
+}
+
 // variable returns the end of a variable that begins at a byte, or that byte. A bracket
 // right behind a name takes all up to the next one, quotes included.
 func (l Lexis) variable(sql string, at int) int {
 	end := at + 1
 	switch c := sql[at]; {
-	case c == '?':
+	case c == '?' && l.MoreOperators == "":
 		for end < len(sql) && sql[end] >= '0' && sql[end] <= '9' {
 			end++
 		}
@@ -174,14 +218,18 @@ func (l Lexis) class(sql string, at int) (TokenKind, int) {
 			end++
 		}
 		return Word, end
-	case strings.IndexByte(operators, c) >= 0:
-		for end < len(sql) && strings.IndexByte(operators, sql[end]) >= 0 && !l.ends(sql[end:]) {
+	case l.isOperator(c):
+		for end < len(sql) && l.isOperator(sql[end]) && !l.ends(sql[end:]) {
 			end++
 		}
 		return Operator, end
 	default:
 		return Other, end
 	}
+}
+
+func (l Lexis) isOperator(c byte) bool {
+	return strings.IndexByte(operators, c) >= 0 || strings.IndexByte(l.MoreOperators, c) >= 0
 }
 
 // ends reports whether what follows an operator is no part of it: a comment or a variable.

@@ -174,10 +174,11 @@ func (t *Toolset) query(ctx context.Context, name string, args json.RawMessage) 
 		return nil, err
 	}
 	err = t.with(ctx, func(e Engine) error {
-		again := false
-		if result, again, err = t.run(ctx, e, name, s); again {
-			result, _, err = t.run(ctx, e, name, s) // on another connection
+		r, again, err := t.run(ctx, e, name, s)
+		if again { // on another connection
+			r, _, err = t.run(ctx, e, name, s)
 		}
+		result = r
 		return err
 	})
 	return result, err

@@ -1,22 +1,18 @@
 package sqlite_test
 
 import (
-	"bufio"
-	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/toolgen/toolgen/runtime"
 	"github.com/toolgen/toolgen/runtime/connection"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool/internal/sqltest"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool/sqlite"
 )
 
@@ -39,104 +35,14 @@ func database(tb testing.TB, statements ...string) string {
 	return path
 }
 
-// session is a run over one database.
-type session struct {
-	*runtime.Run
-
-	tb testing.TB
-	n  int
-}
-
-func open(tb testing.TB, path string, o sqltool.Options) *session {
+func open(tb testing.TB, path string, o sqltool.Options) *sqltest.Session {
 	tb.Helper()
-	ts, err := sqltool.New(sqlite.Dialect, connection.Direct(connection.Connection{ID: "db", Type: "sqlite", Host: path}), o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	registry, err := runtime.NewRegistry(ts)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	run, err := registry.Start(context.Background(), runtime.NoBudgets(), runtime.ErrorsEndCall())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = run.Close()
-		if err := registry.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return &session{Run: run, tb: tb}
-}
-
-// call returns the structured result, or the kind and the message.
-func (s *session) call(tool string, args map[string]any) string {
-	s.tb.Helper()
-	raw, err := json.Marshal(args)
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	s.n++
-	out, err := s.Call(context.Background(), runtime.Call{ID: strconv.Itoa(s.n), Name: tool, Args: raw})
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	if o := out[0]; o.Kind != runtime.OK {
-		text := string(o.Kind) + " " + o.Message
-		if o.Kind == runtime.Fatal {
-			text += " (" + o.Err.Error() + ")"
-		}
-		return text
-	}
-	return string(out[0].Result.Structured)
-}
-
-func (s *session) query(sql string, params ...any) string {
-	s.tb.Helper()
-	args := map[string]any{"sql": sql}
-	if len(params) > 0 {
-		args["params"] = params
-	}
-	return s.call("query", args)
-}
-
-const corpus = "../testdata/corpus/"
-
-// line is one of the corpus.
-type line struct {
-	ID            string   `json:"id"`
-	SQL           string   `json:"sql"`
-	AllowedTables []string `json:"allowed_tables"`
-	AllowWrites   bool     `json:"allow_writes"`
-	Want          string   `json:"want"`
-	Why           string   `json:"why"`
-}
-
-func lines(tb testing.TB, name string) (all []line) {
-	tb.Helper()
-	f, err := os.Open(corpus + name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	for scanner := bufio.NewScanner(f); scanner.Scan(); {
-		var l line
-		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
-			tb.Fatal(err)
-		}
-		all = append(all, l)
-	}
-	return all
+	return sqltest.Open(tb, sqlite.Dialect, connection.Connection{ID: "db", Type: "sqlite", Host: path}, o)
 }
 
 func setup(tb testing.TB) string {
 	tb.Helper()
-	text, err := os.ReadFile(corpus + "sql_corpus_setup_sqlite.sql")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return string(text)
+	return sqltest.Setup(tb, "sql_corpus_setup_sqlite.sql")
 }
 
 // dump is all that there is in a file.
@@ -154,14 +60,14 @@ func dump(tb testing.TB, path string) string {
 // file, and no file appears beside it.
 func TestS42Corpus(t *testing.T) {
 	t.Parallel()
-	for _, l := range lines(t, "sqlite.jsonl") {
+	for _, l := range sqltest.Lines(t, "sqlite.jsonl") {
 		t.Run(l.ID, func(t *testing.T) {
 			t.Parallel()
 			path := database(t, setup(t))
 			before := dump(t, path)
 			o := sqltool.Options{AllowedTables: l.AllowedTables, AllTables: l.AllowedTables == nil, AllowWrites: l.AllowWrites, Timeout: 2 * time.Second}
 			s := open(t, path, o)
-			got := s.query(l.SQL)
+			got := s.Query(l.SQL)
 			rejected := strings.HasPrefix(got, "retry ") && (strings.Contains(got, "not allowed") || strings.Contains(got, "may only be read") || strings.Contains(got, "one statement") ||
 				strings.Contains(got, "is empty") || strings.Contains(got, "NUL") || strings.Contains(got, "only statements that") || strings.Contains(got, "WITH may not define") || strings.Contains(got, "there is no table") || strings.Contains(got, "syntax error") ||
 				strings.Contains(got, "no such function") || strings.Contains(got, "unrecognized token") || strings.Contains(got, "circular reference"))
@@ -180,7 +86,7 @@ func TestS42Corpus(t *testing.T) {
 			if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
 				t.Errorf("%s: files %v, %v", l.SQL, entries, err)
 			}
-			if next := s.query("SELECT 1 AS one"); next != `{"columns":["one"],"rows":[[1]],"row_count":1}` {
+			if next := s.Query("SELECT 1 AS one"); next != `{"columns":["one"],"rows":[[1]],"row_count":1}` {
 				t.Errorf("the next query: %s", next)
 			}
 		})
@@ -198,7 +104,7 @@ func TestS42Corpus(t *testing.T) {
 func TestS43LayerTwo(t *testing.T) {
 	t.Parallel()
 	var passes []string
-	for _, l := range lines(t, "sqlite.jsonl") {
+	for _, l := range sqltest.Lines(t, "sqlite.jsonl") {
 		if l.Want != "reject" || l.AllowWrites {
 			continue
 		}

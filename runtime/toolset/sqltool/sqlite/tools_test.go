@@ -19,6 +19,7 @@ import (
 	"github.com/toolgen/toolgen/runtime/connection"
 	"github.com/toolgen/toolgen/runtime/runtimetest"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool/internal/sqltest"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool/sqlite"
 )
 
@@ -42,10 +43,10 @@ func TestS6ListTables(t *testing.T) {
 	t.Parallel()
 	path := database(t, shop)
 	s := open(t, path, sqltool.Options{AllowedTables: []string{"ORDERS", `"Order Items"`, "main.big", "nothere", "broken"}})
-	if got, want := s.call("list_tables", nil), `{"tables":[{"name":"\"Order Items\""},{"name":"big","kind":"view"},{"name":"orders","row_estimate":3}],"count":3}`; got != want {
+	if got, want := s.CallTool("list_tables", nil), `{"tables":[{"name":"\"Order Items\""},{"name":"big","kind":"view"},{"name":"orders","row_estimate":3}],"count":3}`; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	if got, want := s.call("list_tables", map[string]any{"match": "ORD"}), `{"tables":[{"name":"\"Order Items\""},{"name":"orders","row_estimate":3}],"count":2}`; got != want {
+	if got, want := s.CallTool("list_tables", map[string]any{"match": "ORD"}), `{"tables":[{"name":"\"Order Items\""},{"name":"orders","row_estimate":3}],"count":2}`; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	all := open(t, path, sqltool.Options{AllTables: true, PageSize: 2})
@@ -60,7 +61,7 @@ func TestS6ListTables(t *testing.T) {
 			Tables []struct{ Name string }
 			Next   string `json:"next_cursor"`
 		}
-		if err := json.Unmarshal([]byte(all.call("list_tables", args)), &page); err != nil {
+		if err := json.Unmarshal([]byte(all.CallTool("list_tables", args)), &page); err != nil {
 			t.Fatal(err)
 		}
 		for _, table := range page.Tables {
@@ -73,7 +74,7 @@ func TestS6ListTables(t *testing.T) {
 	if got := strings.Join(names, " "); got != `"Order Items" audit big bigger customers leak orders secrets` {
 		t.Errorf("%s", got)
 	}
-	if got := all.call("list_tables", map[string]any{"cursor": "forged"}); !strings.HasPrefix(got, "retry list_tables: this cursor is none of this list") {
+	if got := all.CallTool("list_tables", map[string]any{"cursor": "forged"}); !strings.HasPrefix(got, "retry list_tables: this cursor is none of this list") {
 		t.Errorf("%s", got)
 	}
 }
@@ -92,22 +93,22 @@ func TestS7GetSchema(t *testing.T) {
 		"ordrs":         `retry get_schema: there is no table "ordrs" that may be used; did you mean orders?: list_tables shows what there is`,
 		"other.orders":  `retry get_schema: there is no table "other.orders" that may be used: list_tables shows what there is`,
 	} {
-		if got := s.call("get_schema", map[string]any{"table_name": table}); got != want {
+		if got := s.CallTool("get_schema", map[string]any{"table_name": table}); got != want {
 			t.Errorf("%s\n got %s\nwant %s", table, got, want)
 		}
 	}
 	paged := open(t, path, sqltool.Options{AllowedTables: []string{"orders"}, PageSize: 3})
-	first := paged.call("get_schema", map[string]any{"table_name": "orders"})
+	first := paged.CallTool("get_schema", map[string]any{"table_name": "orders"})
 	var page struct {
 		Next string `json:"next_cursor"`
 	}
 	if err := json.Unmarshal([]byte(first), &page); err != nil || page.Next == "" {
 		t.Fatalf("%s, %v", first, err)
 	}
-	if got := paged.call("get_schema", map[string]any{"table_name": "orders", "cursor": page.Next}); !strings.HasPrefix(got, `{"table":"orders","kind":"table","columns":[{"name":"note","type":"TEXT"}],"column_count":4`) {
+	if got := paged.CallTool("get_schema", map[string]any{"table_name": "orders", "cursor": page.Next}); !strings.HasPrefix(got, `{"table":"orders","kind":"table","columns":[{"name":"note","type":"TEXT"}],"column_count":4`) {
 		t.Errorf("%s", got)
 	}
-	if got := paged.call("get_schema", map[string]any{"table_name": "ORDERS", "cursor": page.Next}); !strings.HasPrefix(got, "retry") {
+	if got := paged.CallTool("get_schema", map[string]any{"table_name": "ORDERS", "cursor": page.Next}); !strings.HasPrefix(got, "retry") {
 		t.Errorf("a cursor of another table: %s", got)
 	}
 }
@@ -125,14 +126,14 @@ func TestS15Values(t *testing.T) {
 		"SELECT 12345678901234567890, 0.1 + 0.2, 1.10, 3 / 2, 3 / 2.0":               `12345678901234567000,0.30000000000000004,1.1,1,1.5`,
 		`SELECT json('{"b":1, "a":[1]}'), '{"b":1}' ->> 'b', jsonb('1') IS NOT NULL`: `"{\"b\":1,\"a\":[1]}",1,1`,
 	} {
-		got := s.query(sql)
+		got := s.Query(sql)
 		_, rows, _ := strings.Cut(got, `"rows":[[`)
 		rows, _, _ = strings.Cut(rows, `]],"row_count"`)
 		if rows != want {
 			t.Errorf("%s\n got %s\nwant %s (%s)", sql, rows, want, got)
 		}
 	}
-	got := s.query("SELECT ?, ?, ?, ?, ?, typeof(?), typeof(?), ?", 1, json.Number("9223372036854775807"), "it's", nil, true, json.Number("1.0"), json.Number("1"), json.Number("99999999999999999999"))
+	got := s.Query("SELECT ?, ?, ?, ?, ?, typeof(?), typeof(?), ?", 1, json.Number("9223372036854775807"), "it's", nil, true, json.Number("1.0"), json.Number("1"), json.Number("99999999999999999999"))
 	if want := `[1,"9223372036854775807","it's",null,1,"real","integer",100000000000000000000]`; !strings.Contains(got, want) {
 		t.Errorf("%s", got)
 	}
@@ -141,11 +142,11 @@ func TestS15Values(t *testing.T) {
 		"SELECT 1":         "retry query: the statement has 0 parameters, and there are 2 params",
 		"SELECT ?, ?1, :a": "",
 	} {
-		if got := s.query(sql, 1, 2); want != "" && got != want || want == "" && strings.HasPrefix(got, "retry") {
+		if got := s.Query(sql, 1, 2); want != "" && got != want || want == "" && strings.HasPrefix(got, "retry") {
 			t.Errorf("%s: %s", sql, got)
 		}
 	}
-	if got := s.query("SELECT ?", map[string]any{}); got != "retry query: param 1 is an object or an array: want a string, a number, a boolean or null" {
+	if got := s.Query("SELECT ?", map[string]any{}); got != "retry query: param 1 is an object or an array: want a string, a number, a boolean or null" {
 		t.Errorf("%s", got)
 	}
 }
@@ -157,7 +158,7 @@ func TestS10CheckQuery(t *testing.T) {
 	w := open(t, path, sqltool.Options{AllowedTables: []string{"orders"}, AllowWrites: true})
 	before := dump(t, path)
 	for _, c := range []struct {
-		s         *session
+		s         *sqltest.Session
 		sql, want string
 	}{
 		{s, "SELECT id, total * 2 AS twice FROM orders WHERE id = ? OR id = ?", `{"valid":true,"columns":[{"name":"id","type":"INTEGER"},{"name":"twice"}],"params":2}`},
@@ -172,7 +173,7 @@ func TestS10CheckQuery(t *testing.T) {
 		{w, "UPDATE orders SET note = ?", `{"valid":true,"columns":[],"params":1}`},
 		{s, "", `{"valid":false,"class":"refused","error":"the statement is empty: write one"}`},
 	} {
-		if got := c.s.call("check_query", map[string]any{"sql": c.sql}); got != c.want {
+		if got := c.s.CallTool("check_query", map[string]any{"sql": c.sql}); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.sql, got, c.want)
 		}
 	}
@@ -202,7 +203,7 @@ func TestS34Views(t *testing.T) {
 		"EXPLAIN QUERY PLAN SELECT * FROM bigger":                                    "retry query: EXPLAIN shows the tables below a view",
 		"SELECT EXISTS (SELECT 1 FROM secrets)":                                      "retry query: table secrets is not allowed",
 	} {
-		if got := s.query(sql); !strings.HasPrefix(got, want) {
+		if got := s.Query(sql); !strings.HasPrefix(got, want) {
 			t.Errorf("%s\n got %s\nwant %s", sql, got, want)
 		}
 	}
@@ -264,9 +265,9 @@ func TestS34Attacks(t *testing.T) {
 	for _, a := range attacks {
 		for _, writes := range []bool{false, true} {
 			s := open(t, path, sqltool.Options{AllowedTables: a.tables, AllowWrites: writes})
-			got := s.query(a.sql)
+			got := s.Query(a.sql)
 			if strings.HasPrefix(got, "retry query: the statement has 1 parameters") { // the guard let it pass
-				got = s.query(a.sql, 1)
+				got = s.Query(a.sql, 1)
 			}
 			if !strings.HasPrefix(got, "retry query: ") || strings.Contains(got, "parameters") {
 				t.Errorf("%s: %s", a.sql, got)
@@ -294,7 +295,7 @@ func TestS34Attacks(t *testing.T) {
 		"VACUUM", "VACUUM INTO '/tmp/never.db'",
 	} {
 		for _, tool := range []string{"query", "check_query"} {
-			got := w.call(tool, map[string]any{"sql": sql})
+			got := w.CallTool(tool, map[string]any{"sql": sql})
 			if !strings.HasPrefix(got, "retry ") && !strings.HasPrefix(got, `{"valid":false,"class":"refused"`) {
 				t.Errorf("%s: %s", sql, got)
 			}
@@ -363,7 +364,7 @@ func TestS34Honest(t *testing.T) {
 		{[]string{"sale"}, true, "DELETE FROM sale"},
 	} {
 		s := open(t, path, sqltool.Options{AllowedTables: c.tables, AllTables: c.tables == nil, AllowWrites: c.writes})
-		if got := s.query(c.sql); !strings.HasPrefix(got, `{"columns"`) {
+		if got := s.Query(c.sql); !strings.HasPrefix(got, `{"columns"`) {
 			t.Errorf("%v: %s: %s", c.tables, c.sql, got)
 		}
 	}
@@ -372,14 +373,14 @@ func TestS34Honest(t *testing.T) {
 	for i := range params {
 		params[i] = i
 	}
-	if got := many.query("SELECT 1 IN (?"+strings.Repeat(", ?", 1000)+")", params...); !strings.Contains(got, "[[1]]") {
+	if got := many.Query("SELECT 1 IN (?"+strings.Repeat(", ?", 1000)+")", params...); !strings.Contains(got, "[[1]]") {
 		t.Errorf("a long list of params: %s", got)
 	}
-	if got := many.query("SELECT 'a' IN (" + strings.TrimSuffix(strings.Repeat("'(', ", 300), ", ") + ")"); !strings.Contains(got, "[[0]]") {
+	if got := many.Query("SELECT 'a' IN (" + strings.TrimSuffix(strings.Repeat("'(', ", 300), ", ") + ")"); !strings.Contains(got, "[[0]]") {
 		t.Errorf("brackets in literals: %s", got)
 	}
 	for value, want := range map[string]string{"-99999999999999999999": "[[1]]", "1e400": "too large"} {
-		if got := many.query("SELECT 5 > ?", json.Number(value)); !strings.Contains(got, want) {
+		if got := many.Query("SELECT 5 > ?", json.Number(value)); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", value, got)
 		}
 	}
@@ -401,7 +402,7 @@ func TestS8Pages(t *testing.T) {
 				Columns []struct{ Name string }
 				Next    string `json:"next_cursor"`
 			}
-			if err := json.Unmarshal([]byte(s.call("get_schema", args)), &page); err != nil {
+			if err := json.Unmarshal([]byte(s.CallTool("get_schema", args)), &page); err != nil {
 				t.Fatal(err)
 			}
 			if n += len(page.Columns); page.Next == "" {
@@ -426,10 +427,10 @@ func TestS18Memory(t *testing.T) {
 		"SELECT " + strings.Repeat("1 BETWEEN 1 AND ", 200) + "1",
 		"SELECT length(trim(replace(hex(zeroblob(100000)), '0', 'b'), replace(hex(zeroblob(100000)), '0', 'a') || 'b'))",
 	} {
-		if got := s.query(sql); !strings.HasPrefix(got, "retry query: ") && !strings.HasPrefix(got, `{"columns"`) {
+		if got := s.Query(sql); !strings.HasPrefix(got, "retry query: ") && !strings.HasPrefix(got, `{"columns"`) {
 			t.Errorf("%.60s: %s", sql, got)
 		}
-		if got := s.query("SELECT count(*) FROM orders"); !strings.Contains(got, "[[3]]") {
+		if got := s.Query("SELECT count(*) FROM orders"); !strings.Contains(got, "[[3]]") {
 			t.Errorf("after %.60s: %s", sql, got)
 		}
 	}
@@ -440,13 +441,13 @@ func TestS22Functions(t *testing.T) {
 	path := database(t, shop)
 	s := open(t, path, sqltool.Options{AllowedTables: []string{"orders"}})
 	for _, sql := range []string{"SELECT sqlite_version()", "SELECT changes()", "SELECT last_insert_rowid()", "SELECT sqlite_log(1, 'x')", "SELECT decimal_mul('1', '2')", "SELECT 'a' REGEXP 'b'"} {
-		if got := s.query(sql); !strings.Contains(got, "is not allowed") {
+		if got := s.Query(sql); !strings.Contains(got, "is not allowed") {
 			t.Errorf("%s: %s", sql, got)
 		}
 	}
 	more := open(t, path, sqltool.Options{AllTables: true, AllowedFunctions: []string{"Changes"}})
 	for _, sql := range []string{"SELECT sqlite_version()", "SELECT changes()"} {
-		if got := more.query(sql); !strings.HasPrefix(got, `{"columns"`) {
+		if got := more.Query(sql); !strings.HasPrefix(got, `{"columns"`) {
 			t.Errorf("%s: %s", sql, got)
 		}
 	}
@@ -478,12 +479,12 @@ func TestS19Writes(t *testing.T) {
 		{"SELECT count(*), sum(total) FROM orders", `{"columns":["count(*)","sum(total)"],"rows":[[4,564]],"row_count":1}`},
 		{"DELETE FROM customers WHERE id = 2", "retry query: a row that this one refers to is not there, or one refers to this"},
 	} {
-		if got := s.query(c[0]); !strings.HasPrefix(got, c[1]) {
+		if got := s.Query(c[0]); !strings.HasPrefix(got, c[1]) {
 			t.Errorf("%s\n got %s\nwant %s", c[0], got, c[1])
 		}
 	}
 	all := open(t, path, sqltool.Options{AllTables: true})
-	if got, want := all.query("SELECT what FROM audit WHERE what LIKE 'n%'"), `{"columns":["what"],"rows":[["new"]],"row_count":1}`; got != want {
+	if got, want := all.Query("SELECT what FROM audit WHERE what LIKE 'n%'"), `{"columns":["what"],"rows":[["new"]],"row_count":1}`; got != want {
 		t.Errorf("the trigger: %s", got)
 	}
 }
@@ -501,24 +502,24 @@ func TestS38Time(t *testing.T) {
 		"instr":   "SELECT sum(instr(" + long + ", 'x' || value)) FROM generate_series(1, 10000000)",
 	} {
 		begin := time.Now()
-		if got := s.query(sql); got != "retry query: stopped after 1s: filter on an indexed column, aggregate or add LIMIT" {
+		if got := s.Query(sql); got != "retry query: stopped after 1s: filter on an indexed column, aggregate or add LIMIT" {
 			t.Errorf("%s: %s", name, got)
 		}
 		if took := time.Since(begin); took > 20*time.Second {
 			t.Errorf("%s: took %s", name, took)
 		}
-		if got := s.query("SELECT count(*) FROM orders"); !strings.Contains(got, "[[3]]") {
+		if got := s.Query("SELECT count(*) FROM orders"); !strings.Contains(got, "[[3]]") {
 			t.Errorf("after %s: %s", name, got)
 		}
 	}
 	s = open(t, database(t, shop), sqltool.Options{AllowedTables: []string{"orders"}})
-	if got := s.query("SELECT 'a' LIKE '" + strings.Repeat("%", 1001) + "'"); !strings.Contains(got, "longer than 1000 bytes") {
+	if got := s.Query("SELECT 'a' LIKE '" + strings.Repeat("%", 1001) + "'"); !strings.Contains(got, "longer than 1000 bytes") {
 		t.Errorf("%s", got)
 	}
-	if got := s.query("SELECT zeroblob(20000000)"); got != "retry query: a text or blob is too big: ask for fewer or shorter columns" {
+	if got := s.Query("SELECT zeroblob(20000000)"); got != "retry query: a text or blob is too big: ask for fewer or shorter columns" {
 		t.Errorf("%s", got)
 	}
-	if got := s.query("SELECT length(replace(hex(zeroblob(1000000)), '0', 'aaaaaaaaaaaaaaaaaaaa'))"); !strings.Contains(got, "too big") && !strings.Contains(got, "longer than 16 MiB") {
+	if got := s.Query("SELECT length(replace(hex(zeroblob(1000000)), '0', 'aaaaaaaaaaaaaaaaaaaa'))"); !strings.Contains(got, "too big") && !strings.Contains(got, "longer than 16 MiB") {
 		t.Errorf("%s", got)
 	}
 }
@@ -545,7 +546,7 @@ func TestS33Functions(t *testing.T) {
 	for from := 0; from < len(exprs); from += 40 {
 		part := exprs[from:min(len(exprs), from+40)]
 		sql := "SELECT " + strings.Join(part, ", ")
-		got := s.query(sql)
+		got := s.Query(sql)
 		want := sqlite.Plainly(t, path, sql)
 		var ours struct{ Rows [][]any }
 		if err := json.Unmarshal([]byte(got), &ours); err != nil {
@@ -583,7 +584,7 @@ func TestS3Options(t *testing.T) {
 	}
 	for name, path := range map[string]string{"not there": filepath.Join(t.TempDir(), "x.db"), "none": "", "memory": ":memory:", "folder": t.TempDir()} {
 		s := open(t, path, sqltool.Options{AllTables: true})
-		if got := s.query("SELECT 1"); !strings.HasPrefix(got, "fatal tool query failed (ref ") || !strings.Contains(got, "the database can't be reached") {
+		if got := s.Query("SELECT 1"); !strings.HasPrefix(got, "fatal tool query failed (ref ") || !strings.Contains(got, "the database can't be reached") {
 			t.Errorf("%s: %s", name, got)
 		}
 		if _, err := os.Stat(path); name == "not there" && err == nil {
@@ -598,19 +599,19 @@ func TestS39Recovery(t *testing.T) {
 	path := database(t, shop)
 	s := open(t, path, sqltool.Options{AllowedTables: []string{"orders", "later"}, MaxConns: 3})
 	w := open(t, path, sqltool.Options{AllTables: true, AllowWrites: true})
-	if got := s.query("SELECT * FROM later"); !strings.Contains(got, "there is no table") {
+	if got := s.Query("SELECT * FROM later"); !strings.Contains(got, "there is no table") {
 		t.Errorf("%s", got)
 	}
 	if err := sqlite.RunWriting(path, "CREATE TABLE later (a); INSERT INTO later VALUES (1)"); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.query("SELECT * FROM later"); got != `{"columns":["a"],"rows":[[1]],"row_count":1}` {
+	if got := s.Query("SELECT * FROM later"); got != `{"columns":["a"],"rows":[[1]],"row_count":1}` {
 		t.Errorf("a table that came later: %s", got)
 	}
 	if err := sqlite.RunWriting(path, "DROP TABLE later; CREATE VIEW later AS SELECT token FROM secrets"); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.query("SELECT * FROM later"); got != `{"columns":["token"],"rows":[["tok1"]],"row_count":1}` {
+	if got := s.Query("SELECT * FROM later"); got != `{"columns":["token"],"rows":[["tok1"]],"row_count":1}` {
 		t.Errorf("a view in the place of a table, which the list names: %s", got)
 	}
 	var wg sync.WaitGroup
@@ -623,7 +624,7 @@ func TestS39Recovery(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := w.query("INSERT INTO orders(id) VALUES (100)"); !strings.Contains(got, `"rows_affected":1`) {
+	if got := w.Query("INSERT INTO orders(id) VALUES (100)"); !strings.Contains(got, `"rows_affected":1`) {
 		t.Errorf("%s", got)
 	}
 }
@@ -636,17 +637,17 @@ func TestS39Replaced(t *testing.T) {
 	other := database(t, "CREATE TABLE tokens (id INTEGER PRIMARY KEY, token TEXT)", "CREATE TABLE orders (id INTEGER PRIMARY KEY, note TEXT)", "CREATE TABLE bbb (x)",
 		"INSERT INTO tokens VALUES (1, 'tok1')", "INSERT INTO orders VALUES (2, 'b')")
 	s := open(t, path, sqltool.Options{AllowedTables: []string{"orders"}, MaxConns: 1})
-	if got := s.query("SELECT id FROM orders"); !strings.Contains(got, "[[1]]") {
+	if got := s.Query("SELECT id FROM orders"); !strings.Contains(got, "[[1]]") {
 		t.Errorf("%s", got)
 	}
 	if err := os.Rename(other, path); err != nil {
 		t.Fatal(err)
 	}
-	s.query("SELECT " + strings.Repeat("zeroblob(16000000), ", 100) + "1")
-	if got := s.query("SELECT * FROM tokens"); !strings.HasPrefix(got, "retry query: table tokens is not allowed") {
+	s.Query("SELECT " + strings.Repeat("zeroblob(16000000), ", 100) + "1")
+	if got := s.Query("SELECT * FROM tokens"); !strings.HasPrefix(got, "retry query: table tokens is not allowed") {
 		t.Errorf("%s", got)
 	}
-	if got := s.query("SELECT id FROM orders"); !strings.Contains(got, "[[2]]") {
+	if got := s.Query("SELECT id FROM orders"); !strings.Contains(got, "[[2]]") {
 		t.Errorf("%s", got)
 	}
 }
@@ -671,7 +672,7 @@ func TestS48Conformance(t *testing.T) {
 func TestS12CutThroughARun(t *testing.T) {
 	t.Parallel()
 	s := open(t, database(t, shop), sqltool.Options{AllowedTables: []string{"orders"}, MaxRows: 1000})
-	got := s.query("SELECT value, hex(zeroblob(1000)) AS h FROM generate_series(1, 1000)")
+	got := s.Query("SELECT value, hex(zeroblob(1000)) AS h FROM generate_series(1, 1000)")
 	var r struct {
 		Rows        [][]any
 		TruncatedBy string `json:"truncated_by"`
@@ -679,7 +680,7 @@ func TestS12CutThroughARun(t *testing.T) {
 	if err := json.Unmarshal([]byte(got), &r); err != nil || len(r.Rows) != 32 || r.TruncatedBy != "max_result_bytes" {
 		t.Errorf("%d rows, %s, %v", len(r.Rows), r.TruncatedBy, err)
 	}
-	if got, want := s.query("SELECT hex(zeroblob(100000)) AS h, 1 AS one"), `{"columns":["h","one"],"rows":[],"row_count":0,"truncated":true,"truncated_by":"max_result_bytes","hint":"the first row is too large: select narrower columns, the widest is h"}`; got != want {
+	if got, want := s.Query("SELECT hex(zeroblob(100000)) AS h, 1 AS one"), `{"columns":["h","one"],"rows":[],"row_count":0,"truncated":true,"truncated_by":"max_result_bytes","hint":"the first row is too large: select narrower columns, the widest is h"}`; got != want {
 		t.Errorf("%s", cmp.Diff(want, got))
 	}
 }
@@ -687,19 +688,19 @@ func TestS12CutThroughARun(t *testing.T) {
 // FuzzGuard looks for a text that panics, changes the file, shows a row of a table that is
 // not on the list, or breaks what comes after it.
 func FuzzGuard(f *testing.F) {
-	for _, l := range lines(f, "sqlite.jsonl") {
+	for _, l := range sqltest.Lines(f, "sqlite.jsonl") {
 		f.Add(l.SQL)
 	}
 	path := database(f, setup(f))
 	before := dump(f, path)
 	s := open(f, path, sqltool.Options{AllowedTables: []string{"orders", "orders_view"}, Timeout: time.Second})
 	f.Fuzz(func(t *testing.T, sql string) {
-		s.tb = t
-		got := s.query(sql)
+		s.TB = t
+		got := s.Query(sql)
 		if strings.Contains(got, "tok1") || strings.HasPrefix(got, "fatal") {
 			t.Errorf("%q: %s", sql, got)
 		}
-		if next := s.query("SELECT 1 AS one"); next != `{"columns":["one"],"rows":[[1]],"row_count":1}` {
+		if next := s.Query("SELECT 1 AS one"); next != `{"columns":["one"],"rows":[[1]],"row_count":1}` {
 			t.Errorf("after %q: %s", sql, next)
 		}
 		if dump(t, path) != before {
@@ -714,7 +715,7 @@ func TestS18Texts(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	var pieces []string
-	for _, l := range lines(t, "sqlite.jsonl") {
+	for _, l := range sqltest.Lines(t, "sqlite.jsonl") {
 		pieces = append(pieces, strings.Fields(l.SQL)...)
 	}
 	path := database(t, setup(t))
@@ -730,10 +731,10 @@ func TestS18Texts(t *testing.T) {
 			text = append(text, pieces[random.IntN(len(pieces))])
 		}
 		sql := strings.Join(text, " ")
-		if got := s.query(sql); strings.Contains(got, "tok1") || strings.HasPrefix(got, "fatal") {
+		if got := s.Query(sql); strings.Contains(got, "tok1") || strings.HasPrefix(got, "fatal") {
 			t.Fatalf("%q: %s", sql, got)
 		}
-		if next := s.query("SELECT 1 AS one"); next != `{"columns":["one"],"rows":[[1]],"row_count":1}` {
+		if next := s.Query("SELECT 1 AS one"); next != `{"columns":["one"],"rows":[[1]],"row_count":1}` {
 			t.Fatalf("after %q: %s", sql, next)
 		}
 	}

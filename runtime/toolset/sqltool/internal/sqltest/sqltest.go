@@ -1,0 +1,137 @@
+// Package sqltest has what the tests of every dialect need: a run over one database, and
+// the corpus of statements.
+package sqltest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/toolgen/toolgen/runtime"
+	"github.com/toolgen/toolgen/runtime/connection"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
+)
+
+// A Session is a run over one database.
+type Session struct {
+	*runtime.Run
+
+	TB testing.TB
+	n  atomic.Int64
+}
+
+// Open begins a run over a database, which ends with the test.
+func Open(tb testing.TB, d sqltool.Dialect, c connection.Connection, o sqltool.Options) *Session {
+	tb.Helper()
+	ts, err := sqltool.New(d, connection.Direct(c), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	registry, err := runtime.NewRegistry(ts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	run, err := registry.Start(context.Background(), runtime.NoBudgets(), runtime.ErrorsEndCall())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		_ = run.Close()
+		if err := registry.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return &Session{Run: run, TB: tb}
+}
+
+// CallTool returns the structured result, or the kind and the message.
+func (s *Session) CallTool(tool string, args map[string]any) string {
+	s.TB.Helper()
+	return s.CallWithin(context.Background(), tool, args)
+}
+
+// CallWithin is CallTool with a context.
+func (s *Session) CallWithin(ctx context.Context, tool string, args map[string]any) string {
+	s.TB.Helper()
+	raw, err := json.Marshal(args)
+	if err != nil {
+		s.TB.Fatal(err)
+	}
+	out, err := s.Call(ctx, runtime.Call{ID: strconv.FormatInt(s.n.Add(1), 10), Name: tool, Args: raw})
+	if err != nil {
+		return "error " + err.Error()
+	}
+	if o := out[0]; o.Kind != runtime.OK {
+		text := string(o.Kind) + " " + o.Message
+		if o.Kind == runtime.Fatal {
+			text += " (" + o.Err.Error() + ")"
+		}
+		return text
+	}
+	return string(out[0].Result.Structured)
+}
+
+// Query calls query.
+func (s *Session) Query(sql string, params ...any) string {
+	s.TB.Helper()
+	args := map[string]any{"sql": sql}
+	if len(params) > 0 {
+		args["params"] = params
+	}
+	return s.CallTool("query", args)
+}
+
+// Line is one of the corpus.
+type Line struct {
+	ID            string   `json:"id"`
+	SQL           string   `json:"sql"`
+	AllowedTables []string `json:"allowed_tables"` // nil: AllTables
+	AllowWrites   bool     `json:"allow_writes"`
+	Want          string   `json:"want"`
+	Why           string   `json:"why"`
+}
+
+// corpus is a file of the corpus.
+func corpus(name string) string {
+	_, here, _, _ := goruntime.Caller(0) //nolint:dogsled // this file is all that is wanted
+	return filepath.Join(filepath.Dir(here), "..", "..", "testdata", "corpus", name)
+}
+
+// Lines are those of a file of the corpus.
+func Lines(tb testing.TB, name string) (all []Line) {
+	tb.Helper()
+	f, err := os.Open(corpus(name))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	scanner := bufio.NewScanner(f)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		var l Line
+		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
+			tb.Fatal(err)
+		}
+		all = append(all, l)
+	}
+	if err := scanner.Err(); err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
+// Setup is the text of a file of the corpus that makes a database.
+func Setup(tb testing.TB, name string) string {
+	tb.Helper()
+	text, err := os.ReadFile(corpus(name))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,19 @@
+-- What is reached through the relations of a statement: $1 are views, of which the
+-- relations below are read or written; $2 and $3 are tables whose rows are updated and
+-- deleted, and with them those of tables whose foreign keys say so.
+WITH RECURSIVE below(oid) AS (
+  SELECT unnest($1::oid[]) UNION
+  SELECT d.refobjid FROM below b JOIN pg_rewrite r ON r.ev_class = b.oid AND r.ev_type = '1'
+  JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+),
+keys AS (
+  SELECT conrelid, confrelid, confupdtype IN ('c', 'n', 'd') AS by_update, confdeltype IN ('c', 'n', 'd') AS by_delete FROM pg_constraint WHERE contype = 'f'
+),
+changed(oid, updated, deleted) AS (
+  SELECT t.relid, true, false FROM unnest($2::oid[]) AS o, LATERAL (SELECT o AS relid UNION SELECT relid FROM pg_partition_tree(o)) AS t
+  UNION SELECT t.relid, false, true FROM unnest($3::oid[]) AS o, LATERAL (SELECT o AS relid UNION SELECT relid FROM pg_partition_tree(o)) AS t
+  UNION SELECT k.conrelid, true, true FROM changed c JOIN keys k ON k.confrelid = c.oid AND (k.by_update AND c.updated OR k.by_delete AND c.deleted)
+)
+SELECT coalesce(json_agg(json_build_object('schema', n.nspname, 'name', r.relname, 'kind', r.relkind, 'key', NOT b.below)), '[]')::text
+FROM (SELECT oid, true AS below FROM below UNION SELECT coalesce(pg_partition_root(oid), oid), false FROM changed) b
+JOIN pg_class r ON r.oid = b.oid JOIN pg_namespace n ON n.oid = r.relnamespace

@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed functions.txt
+var functionsText string
+
+// functions are the names of the built-in functions that a statement may call: those of
+// functions.txt, which is made from PostgreSQL's catalogue by the rule below, and reviewed.
+var functions = sync.OnceValue(func() map[string]bool {
+	all := make(map[string]bool)
+	for line := range strings.Lines(functionsText) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			all[line] = true
+		}
+	}
+	return all
+})
+
+// volatile are functions that return another value each time, and do nothing else.
+var volatile = []string{"random", "gen_random_uuid", "clock_timestamp"}
+
+// identity are functions that say who is logged in and where: for lists that hide nothing.
+var identity = []string{
+	"version", "current_database", "current_schema", "current_schemas", "current_user", "session_user", "getpgusername", "getdatabaseencoding",
+	"inet_client_addr", "inet_client_port", "inet_server_addr", "inet_server_port", "pg_backend_pid",
+}
+
+// never are names of functions that are steady and take no reserved type, and that say
+// what there is in the database, take SQL, or a name, as text, or are parts of others.
+var never = regexp.MustCompile(`^pg_|^has_|^lo_|^txid_|_to_xml|^ts_stat$|^ts_rewrite$|^current_setting$|^format_type$|_description$|` +
+	`^row_security_active$|^satisfies_hash_partition$|acl|^ts_parse$|^ts_token_type$|^ts_debug$|^oidvectortypes$|_validator$|^get_current_ts_config$|` +
+	`^reg|^to_reg|^mxid_age$|_(send|recv|in|out)$|send$|typmodin$`)
+
+// isBuiltIn is the rule of functions.txt.
+func isBuiltIn(name string, steady, clean bool) bool {
+	return clean && (steady || slices.Contains(volatile, name)) && !never.MatchString(name) && !slices.Contains(identity, name)
+}
+
+// reviewed are extensions whose functions count as built in, but for those that a pattern
+// names: what they say of the database, or do to it.
+var reviewed = map[string]*regexp.Regexp{
+	"citext": nil, "hstore": nil, "ltree": nil, "unaccent": nil, "uuid-ossp": nil,
+	"pg_trgm": regexp.MustCompile(`^set_limit$|^show_limit$`),
+	"postgis": regexp.MustCompile(`postgis|^find_srid$|extent$|srid$|geometry_columns?$|flatgeobuf|proj4`),
+}
+
+// passes reports whether a function may be called.
+func (e *engine) passes(name string, f *functionAnswer) bool {
+	if slices.ContainsFunc(e.allowed, func(a entry) bool { return a.matches(f.Schema, name) }) {
+		return true
+	}
+	if f.Schema == systemSchema {
+		if e.options.AllTables && slices.Contains(identity, name) {
+			return true
+		}
+		return functions()[name] && isBuiltIn(name, f.Steady, f.Clean)
+	}
+	but, ok := reviewed[f.Extension]
+	switch {
+	case ok:
+		return f.Clean && (f.Steady || f.Extension == "uuid-ossp") && (but == nil || !but.MatchString(name))
+	default: // what an extension adds to a name that is allowed, in C: avg(vector)
+		return f.Extension != "" && f.Native && f.Steady && f.Clean && functions()[name]
+	}
+}
+
+// callable are the functions of a name that a call can mean: of two with the same
+// arguments only the first on the search path, if the call names none of them.
+func callable(all []functionAnswer, f *function) []functionAnswer {
+	if f.schema != "" || f.named {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c functionAnswer) bool {
+		return c.Schema != systemSchema && c.Plain && slices.ContainsFunc(all, func(s functionAnswer) bool {
+			return s.Schema == systemSchema && s.Plain && s.Args == c.Args
+		})
+	})
+}
+
+// literalConfigs reports whether the names of text search configurations among the
+// arguments of a call are literals, where no function that takes as many has other
+// arguments there.
+func literalConfigs(all []functionAnswer, f *function) bool {
+	for at, literal := range f.literal {
+		if literal {
+			continue
+		}
+		takes := slices.DeleteFunc(slices.Clone(all), func(c functionAnswer) bool { return c.Count != f.args })
+		if len(takes) > 0 && !slices.ContainsFunc(takes, func(c functionAnswer) bool { return !slices.Contains(c.Configs, at) }) {
+			return false
+		}
+	}
+	return true
+}
