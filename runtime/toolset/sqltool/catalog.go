@@ -174,10 +174,31 @@ func (t *Toolset) noTable(ctx context.Context, e Engine, name, table string) err
 	}
 	message := "there is no table " + strconv.Quote(table) + " that may be used"
 	const most = 3
-	if near := schema.Nearest(table, names, most); len(near) > 0 {
+	if near := nearest(table, names, most); len(near) > 0 {
 		message += "; did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return t.problem(name, Problem{Class: UnknownTable, Message: message}, nil)
+}
+
+// nearest are the names that come near one, or else those that do so without schemas.
+func nearest(table string, names []string, most int) []string {
+	near := schema.Nearest(table, names, most)
+	if len(near) > 0 {
+		return near
+	}
+	bare := func(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+	of := make(map[string]string)
+	var lasts []string
+	for _, name := range names {
+		if last := bare(name); of[last] == "" {
+			of[last] = name
+			lasts = append(lasts, last)
+		}
+	}
+	for _, last := range schema.Nearest(bare(table), lasts, most) {
+		near = append(near, of[last])
+	}
+	return near
 }
 
 // describe writes a schema, from the column after one on.

@@ -66,7 +66,7 @@ func (e *engine) relationsOf(ctx context.Context, s *session, t entry) (all []fo
 	b := sqlbuilder.PostgreSQL.NewSelectBuilder()
 	b.Select("n.nspname", "t.relname", "t.relkind", "coalesce(t.reloptions::text ~ 'security_barrier=(true|on|1|yes)', false)").
 		From("pg_class t").Join("pg_namespace n", "n.oid = t.relnamespace").
-		Where("t.relkind IN ('r', 'v', 'm', 'f', 'p', 'S')", matches(&b.Cond, "n.nspname", t.schema), matches(&b.Cond, "t.relname", t.name))
+		Where("t.relkind IN ('r', 'v', 'm', 'f', 'p', 'S')", matches(&b.Cond, "n.nspname", t.schema), matches(&b.Cond, "t.relname", t.name)).OrderBy(`t.relname COLLATE "C"`)
 	rows, err := s.rows(ctx, b)
 	for _, r := range rows {
 		all = append(all, foundRelation{string(r[0]), string(r[1]), string(r[2]), string(r[3]) == "t"})

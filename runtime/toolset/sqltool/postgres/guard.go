@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"unicode"
 
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
@@ -13,6 +14,9 @@ func (e *engine) Guard(ctx context.Context, sql string) (sqltool.Statement, erro
 		return nil, refusal
 	}
 	tree, err := parsers.parse(ctx, sql)
+	if errors.Is(err, errOtherStatement) {
+		return nil, otherStatement(&e.options)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -116,6 +117,9 @@ type value struct {
 	node   *node // nil in a list: an empty element
 }
 
+// errOtherStatement says that a statement is of no kind that there is for a model.
+var errOtherStatement = errors.New("another kind of statement")
+
 // maxDepth is how deep a tree may be; the bounds of its text keep it far below.
 const maxDepth = 5000
 
@@ -143,7 +147,7 @@ func (m *message) read(raw []byte, depth int) (*node, error) {
 			if what := m.describe(number); what != "" {
 				return nil, unknownError("%s", what)
 			}
-			return nil, sqltool.Refuse(readsOnly)
+			return nil, errOtherStatement
 		}
 		v, size, err := f.read(raw, wire, depth)
 		if err != nil {

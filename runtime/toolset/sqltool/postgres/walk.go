@@ -151,7 +151,14 @@ func (w *walk) refusef(format string, args ...any) {
 	w.refused = append(w.refused, fmt.Sprintf(format, args...))
 }
 
-const readsOnly = "only statements that read are allowed: SELECT, WITH, VALUES, TABLE and EXPLAIN of these"
+// otherStatement refuses what is of no kind that there is for a model.
+func otherStatement(o *sqltool.Options) *sqltool.Refusal {
+	const reads = "SELECT, WITH, VALUES, TABLE and EXPLAIN of these"
+	if o.AllowWrites {
+		return sqltool.Refuse("only statements that read, or change rows, are allowed: " + reads + ", INSERT, UPDATE, DELETE, MERGE and TRUNCATE")
+	}
+	return sqltool.Refuse("only statements that read are allowed: " + reads)
+}
 
 // statement reads what the whole statement is.
 func (w *walk) statement(n *node) {
@@ -165,7 +172,7 @@ func (w *walk) statement(n *node) {
 		w.show(n.get("name").text)
 		return
 	case !n.is("SelectStmt") && changes[n.kind] == nil:
-		w.refusef("%s", readsOnly)
+		w.other()
 	default:
 		w.node(n, nil)
 	}
@@ -173,6 +180,8 @@ func (w *walk) statement(n *node) {
 		w.kind = sqltool.Write
 	}
 }
+
+func (w *walk) other() { w.refused = append(w.refused, otherStatement(w.options).Reasons...) }
 
 // show reads SHOW of one setting, which is a read only where nothing is hidden.
 func (w *walk) show(setting string) {
@@ -231,7 +240,7 @@ func init() { //nolint:gochecknoinits // the functions walk on, which is a cycle
 		"LockingClause": (*walk).lock, "ParamRef": (*walk).param, "DefElem": func(w *walk, _ *node, _ *scope) { w.refusef("options are not allowed here") },
 	}
 	for _, kind := range []string{"ExplainStmt", "VariableShowStmt"} {
-		parts[kind] = func(w *walk, _ *node, _ *scope) { w.refusef("%s", readsOnly) }
+		parts[kind] = func(w *walk, _ *node, _ *scope) { w.other() }
 	}
 	for kind, name := range jsonSyntax {
 		parts[kind] = func(w *walk, n *node, s *scope) {

@@ -91,7 +91,7 @@ func TestS7GetSchema(t *testing.T) {
 		"secrets":       `retry get_schema: there is no table "secrets" that may be used: list_tables shows what there is`,
 		"nothere":       `retry get_schema: there is no table "nothere" that may be used: list_tables shows what there is`,
 		"ordrs":         `retry get_schema: there is no table "ordrs" that may be used; did you mean orders?: list_tables shows what there is`,
-		"other.orders":  `retry get_schema: there is no table "other.orders" that may be used: list_tables shows what there is`,
+		"other.orders":  `retry get_schema: there is no table "other.orders" that may be used; did you mean orders?: list_tables shows what there is`,
 	} {
 		if got := s.CallTool("get_schema", map[string]any{"table_name": table}); got != want {
 			t.Errorf("%s\n got %s\nwant %s", table, got, want)

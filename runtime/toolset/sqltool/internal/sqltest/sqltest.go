@@ -22,8 +22,9 @@ import (
 type Session struct {
 	*runtime.Run
 
-	TB testing.TB
-	n  atomic.Int64
+	TB       testing.TB
+	Database string // the schema of the connection
+	n        atomic.Int64
 }
 
 // Open begins a run over a database, which ends with the test.
@@ -47,7 +48,7 @@ func Open(tb testing.TB, d sqltool.Dialect, c connection.Connection, o sqltool.O
 			tb.Error(err)
 		}
 	})
-	return &Session{Run: run, TB: tb}
+	return &Session{Run: run, TB: tb, Database: c.Schema}
 }
 
 // CallTool returns the structured result, or the kind and the message.
