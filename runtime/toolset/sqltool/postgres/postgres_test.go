@@ -57,7 +57,7 @@ func admin(tb testing.TB, database string) *pgx.Conn {
 	return c
 }
 
-func exec(tb testing.TB, c *pgx.Conn, statements ...string) {
+func execute(tb testing.TB, c *pgx.Conn, statements ...string) {
 	tb.Helper()
 	for _, sql := range statements {
 		if _, err := c.Exec(context.Background(), sql); err != nil {
@@ -74,13 +74,13 @@ func database(tb testing.TB, template string, statements ...string) string {
 	tb.Helper()
 	name := fmt.Sprintf("t%d_%d", os.Getpid(), databases.Add(1))
 	server := admin(tb, "")
-	exec(tb, server, "CREATE DATABASE "+name+" TEMPLATE "+template)
+	execute(tb, server, "CREATE DATABASE "+name+" TEMPLATE "+template)
 	if len(statements) > 0 {
 		c := admin(tb, name)
-		exec(tb, c, statements...)
+		execute(tb, c, statements...)
 		_ = c.Close(context.Background())
 	}
-	tb.Cleanup(func() { exec(tb, admin(tb, ""), "DROP DATABASE "+name+" WITH (FORCE)") })
+	tb.Cleanup(func() { execute(tb, admin(tb, ""), "DROP DATABASE "+name+" WITH (FORCE)") })
 	return name
 }
 
@@ -90,9 +90,9 @@ func corpusTemplate(tb testing.TB) string {
 	testserver.PostgreSQL(tb)
 	corpusOnce.Do(func() {
 		name := "corpus_" + strconv.Itoa(os.Getpid())
-		exec(tb, admin(tb, ""), "CREATE DATABASE "+name)
+		execute(tb, admin(tb, ""), "CREATE DATABASE "+name)
 		c := admin(tb, name)
-		exec(tb, c, sqltest.Setup(tb, "sql_corpus_setup_postgres.sql"))
+		execute(tb, c, sqltest.Setup(tb, "sql_corpus_setup_postgres.sql"))
 		_ = c.Close(context.Background())
 		corpusName = name
 	})

@@ -74,18 +74,39 @@ func (s *statement) Query(ctx context.Context, params []sqltool.Param, sink sqlt
 		if _, err := s.session.conn.ExecParams(ctx, declare+s.sql, values, nil, nil, nil).Close(); err != nil {
 			return 0, s.placed(err, len(declare))
 		}
-		_, err = s.rows(ctx, fmt.Sprintf("FETCH FORWARD %d FROM toolgen", s.engine.options.MaxRows+1), nil, sink)
-		return 0, err
+		return 0, s.fetch(ctx, sink)
 	case sqltool.Write:
-		tag, err := s.rows(ctx, s.sql, values, sink)
+		tag, _, err := s.rows(ctx, s.sql, values, newEncoder(sink))
 		if err != nil {
 			return 0, s.placed(err, 0)
 		}
 		return tag.RowsAffected(), s.commit(ctx)
 	default:
-		_, err = s.rows(ctx, s.sql, values, sink)
+		_, _, err := s.rows(ctx, s.sql, values, newEncoder(sink))
 		return 0, s.placed(err, 0)
 	}
+}
+
+// How many rows are fetched at once: few at first, then each time twice as many. The server
+// makes all of them before it sends the first, and a few may be slow, or too large.
+const (
+	firstFetch = 8
+	mostFetch  = 2048
+)
+
+// fetch reads the cursor until the writer is full: one row more than may be shown says that
+// there are more.
+func (s *statement) fetch(ctx context.Context, sink sqltool.RowSink) error {
+	encode := newEncoder(sink)
+	for n, left := firstFetch, s.engine.options.MaxRows+1; left > 0; n = min(2*n, mostFetch) {
+		n = min(n, left)
+		left -= n
+		tag, full, err := s.rows(ctx, "FETCH FORWARD "+strconv.Itoa(n)+" FROM toolgen", nil, encode)
+		if err != nil || full || tag.RowsAffected() < int64(n) {
+			return err
+		}
+	}
+	return nil
 }
 
 // values are params as PostgreSQL reads them: each as a text, whose type is the
@@ -127,23 +148,22 @@ var errNUL = errors.New("a text in params has a NUL character, which PostgreSQL 
 // stop: that takes another connection, and a tenth of a second.
 const drainFor = 50 * time.Millisecond
 
-// rows runs a statement, and gives its rows to a writer until that is full. One that
+// rows runs a statement, and gives its rows to an encoder until that is full. One that
 // writes is run to its end.
-func (s *statement) rows(ctx context.Context, sql string, values [][]byte, sink sqltool.RowSink) (pgconn.CommandTag, error) {
+func (s *statement) rows(ctx context.Context, sql string, values [][]byte, encode *encoder) (tag pgconn.CommandTag, full bool, err error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := s.session.conn.ExecParams(within, sql, values, nil, nil, nil)
-	fields := r.FieldDescriptions()
+	fields, writes := r.FieldDescriptions(), s.verdict.Kind == sqltool.Write
 	more := r.NextRow()
 	if !more { // what went wrong is known now
 		tag, err := r.Close()
-		if err == nil && (len(fields) > 0 || s.verdict.Kind != sqltool.Write) {
-			newEncoder(fields, sink)
+		if err == nil && (len(fields) > 0 || !writes) {
+			encode.begin(fields)
 		}
-		return tag, err
+		return tag, false, err
 	}
-	full, writes := false, s.verdict.Kind == sqltool.Write
-	for encode := newEncoder(fields, sink); more; more = r.NextRow() {
+	for encode.begin(fields); more; more = r.NextRow() {
 		if full {
 			continue
 		}
@@ -152,11 +172,11 @@ func (s *statement) rows(ctx context.Context, sql string, values [][]byte, sink 
 			defer stop.Stop()
 		}
 	}
-	tag, err := r.Close()
+	tag, err = r.Close()
 	if full && !writes && ctx.Err() == nil {
 		err = nil // the server was told to stop, or had ended
 	}
-	return tag, err
+	return tag, full, err
 }
 
 // A commitError is what went wrong with a COMMIT: whether it was done is not known, if the
@@ -200,20 +220,26 @@ func (s *statement) placed(err error, begin int) error {
 
 // encoder writes rows, each value by the type of its column.
 type encoder struct {
+	sink  sqltool.RowSink
 	w     *tabular.Writer
 	cells []json.RawMessage
 	types []func(dst, text []byte) ([]byte, bool)
 }
 
-func newEncoder(fields []pgconn.FieldDescription, sink sqltool.RowSink) *encoder {
+func newEncoder(sink sqltool.RowSink) *encoder { return &encoder{sink: sink} }
+
+// begin asks for a writer, once the columns are known.
+func (e *encoder) begin(fields []pgconn.FieldDescription) {
+	if e.w != nil {
+		return
+	}
 	names := make([]string, len(fields))
-	e := &encoder{cells: make([]json.RawMessage, len(fields))}
+	e.cells = make([]json.RawMessage, len(fields))
 	for i, f := range fields {
 		names[i] = f.Name
 		e.types = append(e.types, encoding(f.DataTypeOID))
 	}
-	e.w = sink(names)
-	return e
+	e.w = e.sink(names)
 }
 
 // row writes a row, and reports whether there may be another one.

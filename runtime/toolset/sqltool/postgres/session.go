@@ -129,6 +129,9 @@ func (e *engine) begin(ctx context.Context, writes bool) (*session, error) {
 		limit = max(time.Until(deadline), time.Millisecond)
 	}
 	if err := s.do(ctx, fmt.Sprintf("BEGIN %s; SET LOCAL statement_timeout = %d", mode, limit.Milliseconds()+1)); err != nil {
+		if s.conn.IsClosed() { // the server has ended it, and so the others that are idle
+			e.pool.Reset()
+		}
 		s.end(ctx)
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func TestS4Lists(t *testing.T) {
 			t.Errorf("%s: %s", sql, got)
 		}
 	}
-	exec(t, admin(t, db), "CREATE TABLE items (id int)") // now the entry means either, and the one as SQL reads it
+	execute(t, admin(t, db), "CREATE TABLE items (id int)") // now the entry means either, and the one as SQL reads it
 	if got := s.Query(`SELECT * FROM "Items"`); !strings.Contains(got, "is not allowed") {
 		t.Errorf("%s", got)
 	}
@@ -355,7 +355,7 @@ func TestV15Names(t *testing.T) {
 			t.Errorf("%s: %s", sql, got)
 		}
 	}
-	exec(t, admin(t, s.Database), "CREATE VIEW filtered AS SELECT note FROM orders WHERE id > 1")
+	execute(t, admin(t, s.Database), "CREATE VIEW filtered AS SELECT note FROM orders WHERE id > 1")
 	f := open(t, s.Database, sqltool.Options{AllowedTables: []string{"filtered"}})
 	if got := f.Query("SELECT note::int FROM filtered"); got != "retry query: a text is no value of the type that it is to have" {
 		t.Errorf("%s", got)

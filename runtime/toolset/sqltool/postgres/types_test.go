@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -110,13 +109,5 @@ func TestS48Types(t *testing.T) {
 			}
 		}
 	}
-	const file = "testdata/types.golden"
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(file); err != nil || string(want) != b.String() {
-		t.Errorf("%s differs (%v): run with -update, and read the difference; it is now\n%s", file, err, b.String())
-	}
+	golden(t, "testdata/types.golden", b.String())
 }
