@@ -97,3 +97,16 @@ func (o *Open) Locked(sql string) (verdict, locked []string, err error) {
 	}
 	return s.verdict.Relations, locked, result.Err
 }
+
+// Check is what the guard does before it asks the catalogue.
+func Check(sql string) error {
+	if refusal := checkText(sql); refusal != nil {
+		return refusal
+	}
+	tree, err := parsers.parse(context.Background(), sql)
+	if err != nil {
+		return err
+	}
+	_, err = read(tree, &sqltool.Options{AllTables: true})
+	return err
+}

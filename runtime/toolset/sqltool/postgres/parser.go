@@ -256,27 +256,30 @@ func (p *pool) answer(c *child, answer []byte, sql string) ([]byte, error) {
 
 var errBusy = errors.New("it has taken too long")
 
-// bound calls a function when a child has worked for too long; stop ends that. A child
-// that has to wait for a processor has more time by the clock.
+// bound calls a function when a child has worked for maxCPU; stop ends that. A child that
+// has to wait for a processor has more time by the clock. The child is asked how long it
+// has worked only when half of the time is over, since that costs more than most parses.
 func bound(c *worker.Process, do func()) (stop func()) {
-	before, known := c.CPUTime()
+	const half = maxCPU / 2
 	ended := make(chan struct{})
-	go func() {
-		turn := time.NewTicker(maxCPU)
-		defer turn.Stop()
+	timer := time.AfterFunc(half, func() {
+		before, known := c.CPUTime()
 		for {
 			select {
 			case <-ended:
 				return
-			case <-turn.C:
+			case <-time.After(half):
 			}
-			if now, ok := c.CPUTime(); !ok || !known || now-before >= maxCPU {
+			if now, ok := c.CPUTime(); !ok || !known || now-before >= half {
 				do()
 				return
 			}
 		}
-	}()
-	return func() { close(ended) }
+	})
+	return func() {
+		timer.Stop()
+		close(ended)
+	}
 }
 
 // inProcess reads a statement in this process. What breaks the parser there breaks it for

@@ -62,20 +62,20 @@ func (s *statement) Describe(ctx context.Context) (columns []sqltool.Column, par
 }
 
 // Query implements [sqltool.Statement]. What only reads is read through a cursor, so that
-// the server makes no more rows than are looked at.
+// the server makes few more rows than are looked at.
 func (s *statement) Query(ctx context.Context, params []sqltool.Param, sink sqltool.RowSink) (affected int64, err error) {
 	values, err := s.values(params)
 	if err != nil {
 		return 0, err
 	}
-	switch s.verdict.Kind {
-	case sqltool.Read:
+	switch {
+	case s.verdict.Kind == sqltool.Read && !s.engine.streams():
 		const declare = "DECLARE toolgen NO SCROLL CURSOR FOR "
 		if _, err := s.session.conn.ExecParams(ctx, declare+s.sql, values, nil, nil, nil).Close(); err != nil {
 			return 0, s.placed(err, len(declare))
 		}
 		return 0, s.fetch(ctx, sink)
-	case sqltool.Write:
+	case s.verdict.Kind == sqltool.Write:
 		tag, _, err := s.rows(ctx, s.sql, values, newEncoder(sink))
 		if err != nil {
 			return 0, s.placed(err, 0)
@@ -85,6 +85,14 @@ func (s *statement) Query(ctx context.Context, params []sqltool.Param, sink sqlt
 		_, _, err := s.rows(ctx, s.sql, values, newEncoder(sink))
 		return 0, s.placed(err, 0)
 	}
+}
+
+// streams reports whether the bounds are so wide that most results are shown whole. Those
+// are read as the server makes them, since a cursor would be slower by half; where there is
+// more it is told to stop.
+func (e *engine) streams() bool {
+	const rows, size = mostFetch, 1 << 20
+	return e.options.MaxRows > rows && e.options.MaxResultBytes > size
 }
 
 // How many rows are fetched at once: few at first, then each time twice as many. The server

@@ -114,6 +114,16 @@ func TestS38Bounded(t *testing.T) {
 	if got := r.Query("SELECT repeat('x', 20000), id, (SELECT count(*) FROM generate_series(1, 1000000 * (id / 4))) FROM many"); !strings.Contains(got, `"row_count":3`) {
 		t.Errorf("rows that are made slowly: %.200s", got[max(0, len(got)-200):])
 	}
+	wide := open(t, db, sqltool.Options{AllTables: true, MaxConns: 1, MaxRows: 3000, MaxResultBytes: 2 << 20})
+	if got := wide.Query("SELECT id, repeat('x', 100 * g) FROM many, generate_series(1, 100000000) g"); !strings.Contains(got, `"truncated_by":"max_r`) {
+		t.Errorf("%.200s", got)
+	}
+	if got := wide.Query("SELECT 1 AS one"); got != one {
+		t.Errorf("%s", got)
+	}
+	if got := wide.Query("SELECT g FROM generate_series(1, 3000) g"); !strings.Contains(got, `"row_count":3000}`) {
+		t.Errorf("%s", got[max(0, len(got)-200):])
+	}
 	if got := s.Query("SELECT id FROM many"); !strings.Contains(got, `"row_count":50,"truncated":true,"truncated_by":"max_rows"`) {
 		t.Errorf("%.200s", got)
 	}
