@@ -33,6 +33,7 @@ serve: build ## Leave the demo's server running on stdio; HTTP=127.0.0.1:8080 fo
 test: mcp-deps ## Run every test, with the race detector.
 	$(GO) test -race ./...
 	$(GO) test -run 'Allocations|Register1000' ./runtime/... # exact without the race detector
+	cd examples/bench && $(GO) test ./... # a module of its own: it compiles PostgreSQL's parser from C
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters.
@@ -59,7 +60,7 @@ coverage: ## Make tools of every method of 14 client libraries, and print the sh
 .PHONY: soak
 soak: ## Run what takes long: agents killed until they are through, 200 a store; 10,000 texts.
 	TOOLGEN_SOAK=20 $(GO) test -run 'Kill' -v ./runtime/wrap
-	TOOLGEN_SOAK=20 $(GO) test -run 'S18' -v ./runtime/toolset/...
+	TOOLGEN_SOAK=20 $(GO) test -run 'S18|V4' -v ./runtime/toolset/...
 
 .PHONY: fuzz
 fuzz: ## Fuzz what reads untrusted bytes, FUZZTIME each.
@@ -69,6 +70,7 @@ fuzz: ## Fuzz what reads untrusted bytes, FUZZTIME each.
 	$(GO) test -run '^$$' -fuzz '^FuzzMask$$' -fuzztime $(FUZZTIME) ./runtime/secret
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./runtime/connection
 	$(GO) test -run '^$$' -fuzz '^FuzzGuard$$' -fuzztime $(FUZZTIME) ./runtime/toolset/sqltool/sqlite
+	$(GO) test -run '^$$' -fuzz '^FuzzGuard$$' -fuzztime $(FUZZTIME) ./runtime/toolset/sqltool/postgres
 	$(GO) test -run '^$$' -fuzz '^FuzzAppendString$$' -fuzztime $(FUZZTIME) ./runtime/schema
 	$(GO) test -run '^$$' -fuzz '^FuzzCompare$$' -fuzztime $(FUZZTIME) ./gen/internal/lock
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) ./gen/internal/directive

@@ -8,7 +8,7 @@
 //	})
 //
 // The four tools are list_tables, get_schema, query and check_query. A dialect is a
-// package: sqltool/sqlite.
+// package: sqltool/sqlite, sqltool/postgres.
 //
 // # The guard
 //
