@@ -15,12 +15,13 @@ type Part struct {
 	Quoted bool
 }
 
-// Matches reports whether a part is meant by a name of the database.
+// Matches reports whether a part is meant by a name of the database. Case is that of ASCII:
+// databases differ in other letters.
 func (p Part) Matches(name string) bool {
 	if p.Quoted {
 		return p.Text == name
 	}
-	return strings.EqualFold(p.Text, name)
+	return FoldASCII(p.Text) == FoldASCII(name)
 }
 
 // ParseName reads one to three parts with dots between them. Quotes are pairs of the

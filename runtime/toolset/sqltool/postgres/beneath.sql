@@ -10,10 +10,19 @@ keys AS (
   SELECT conrelid, confrelid, confupdtype IN ('c', 'n', 'd') AS by_update, confdeltype IN ('c', 'n', 'd') AS by_delete FROM pg_constraint WHERE contype = 'f'
 ),
 changed(oid, updated, deleted) AS (
-  SELECT t.relid, true, false FROM unnest($2::oid[]) AS o, LATERAL (SELECT o AS relid UNION SELECT relid FROM pg_partition_tree(o)) AS t
-  UNION SELECT t.relid, false, true FROM unnest($3::oid[]) AS o, LATERAL (SELECT o AS relid UNION SELECT relid FROM pg_partition_tree(o)) AS t
-  UNION SELECT k.conrelid, true, true FROM changed c JOIN keys k ON k.confrelid = c.oid AND (k.by_update AND c.updated OR k.by_delete AND c.deleted)
+  SELECT oid, true, false FROM unnest($2::oid[]) AS oid UNION SELECT oid, false, true FROM unnest($3::oid[]) AS oid
+  UNION
+  SELECT k.oid, c.updated AND NOT k.key OR k.key, c.deleted AND NOT k.key OR k.key FROM changed c CROSS JOIN LATERAL (
+    SELECT i.inhrelid AS oid, false AS key FROM pg_inherits i WHERE i.inhparent = c.oid
+    UNION ALL SELECT d.refobjid, false FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+      WHERE r.ev_class = c.oid AND r.ev_type = '1'
+    UNION ALL SELECT k.conrelid, true FROM keys k WHERE k.confrelid = c.oid AND (k.by_update AND c.updated OR k.by_delete AND c.deleted)
+  ) k
 )
-SELECT coalesce(json_agg(json_build_object('schema', n.nspname, 'name', r.relname, 'kind', r.relkind, 'key', NOT b.below)), '[]')::text
-FROM (SELECT oid, true AS below FROM below UNION SELECT coalesce(pg_partition_root(oid), oid), false FROM changed) b
+SELECT coalesce(json_agg(json_build_object('schema', n.nspname, 'name', r.relname, 'kind', r.relkind, 'policies', r.relrowsecurity, 'key', NOT b.below)), '[]')::text
+FROM (
+  SELECT oid, true AS below FROM below
+  UNION SELECT coalesce(pg_partition_root(c.oid), c.oid), false FROM changed c
+  WHERE NOT EXISTS (SELECT FROM pg_inherits i JOIN changed p ON p.oid = i.inhparent WHERE i.inhrelid = c.oid)
+) b
 JOIN pg_class r ON r.oid = b.oid JOIN pg_namespace n ON n.oid = r.relnamespace

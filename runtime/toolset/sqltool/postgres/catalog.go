@@ -52,7 +52,7 @@ func matches(b *sqlbuilder.Cond, column string, part sqltool.Part) string {
 	if part.Quoted {
 		return b.EQ(column, part.Text)
 	}
-	return "lower(" + column + ") = lower(" + b.Var(part.Text) + "::text)"
+	return "lower(" + column + ` COLLATE "C") = ` + b.Var(sqltool.FoldASCII(part.Text)) + "::text"
 }
 
 // foundRelation is a relation that an entry of the list means.

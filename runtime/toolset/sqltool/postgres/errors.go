@@ -35,6 +35,8 @@ func (e *engine) Classify(err error) sqltool.Problem {
 		return sqltool.Problem{Class: sqltool.WrongParams, Message: params.Error()}
 	case errors.Is(err, errNUL):
 		return sqltool.Problem{Class: sqltool.InvalidValue, Message: errNUL.Error()}
+	case errors.Is(err, errDeaf):
+		return sqltool.Problem{Class: sqltool.Conflict, Message: errDeaf.Error()}
 	case errors.As(err, &large):
 		return sqltool.Problem{Class: sqltool.TooBig, Message: "a row is too large"}
 	case errors.As(err, &server):
@@ -113,15 +115,25 @@ func serverProblem(server *pgconn.PgError, err error) sqltool.Problem {
 			var commit *commitError
 			p.MayHaveRun = errors.As(err, &commit)
 		}
-		if s.message == "" {
+		if s.message == "" && isOfText(server, err) {
 			p.Message = server.Message + place(server, err)
+		} else if s.class == sqltool.Syntax {
+			p.Message = "the server can't run this (SQLSTATE " + server.Code + ")"
 		}
-		if s.class == sqltool.UnknownTable {
+		if s.class == sqltool.UnknownTable && p.Message != "" {
 			p.Name = quotedName.FindString(server.Message)
 		}
 		return p
 	}
 	return sqltool.Problem{Class: sqltool.Syntax, Message: "the server can't run this (SQLSTATE " + server.Code + "): write it in another way"}
+}
+
+// isOfText reports whether the server's message is about the text of the statement: from
+// reading it, or with a place in it. Functions and triggers may use any code for words of
+// their own.
+func isOfText(server *pgconn.PgError, err error) bool {
+	p, ok := errors.AsType[*placedError](err)
+	return ok && server.Where == "" && server.InternalQuery == "" && (p.analysed || server.Position > 0)
 }
 
 // quotedName is a name in a message; another language than English has the same quotes.

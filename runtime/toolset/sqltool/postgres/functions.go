@@ -36,7 +36,7 @@ var identity = []string{
 // what there is in the database, take SQL, or a name, as text, or are parts of others.
 var never = regexp.MustCompile(`^pg_|^has_|^lo_|^txid_|_to_xml|^ts_stat$|^ts_rewrite$|^current_setting$|^format_type$|_description$|` +
 	`^row_security_active$|^satisfies_hash_partition$|acl|^ts_parse$|^ts_token_type$|^ts_debug$|^oidvectortypes$|_validator$|^get_current_ts_config$|` +
-	`^reg|^to_reg|^mxid_age$|_(send|recv|in|out)$|send$|typmodin$`)
+	`^reg(class|proc|type|role|oper|namespace|collation|config|dictionary)|^to_reg|^mxid_age$|_(recv|in|out)$|send$|typmodin$`)
 
 // isBuiltIn is the rule of functions.txt.
 func isBuiltIn(name string, steady, clean bool) bool {
@@ -69,6 +69,21 @@ func (e *engine) passes(name string, f *functionAnswer) bool {
 	default: // what an extension adds to a name that is allowed, in C: avg(vector)
 		return f.Extension != "" && f.Native && f.Steady && f.Clean && functions()[name]
 	}
+}
+
+// passesHidden reports whether a function may be called that no name shows: a cast's, an
+// operator's, or one of the order of a type.
+func (e *engine) passesHidden(h *hiddenAnswer) bool {
+	switch {
+	case slices.ContainsFunc(e.allowed, func(a entry) bool { return a.matches(h.Schema, h.Name) }):
+		return true
+	case !h.Clean || !h.Steady:
+		return false
+	case h.Schema == systemSchema:
+		return isBuiltIn(h.Name, h.Steady, h.Clean)
+	}
+	_, ok := reviewed[h.Extension]
+	return ok || h.Extension != "" && h.Native
 }
 
 // callable are the functions of a name that a call can mean: of two with the same

@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
-	"unicode"
+	"slices"
 
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
 )
@@ -42,22 +42,7 @@ func checkText(sql string) *sqltool.Refusal {
 	if len(tokens) == 0 {
 		return sqltool.Refuse("the statement is empty: write one")
 	}
-	const longest = 63 // bytes of a name, which is cut, and not within a character by every server
-	for _, t := range tokens {
-		if (t.Kind == sqltool.Word || t.Kind == sqltool.Quoted) && len(t.Text) > longest && !isASCII(t.Text) {
-			return sqltool.Refuse("a name is longer than 63 bytes: shorten it")
-		}
-	}
 	return sqltool.CheckCaps(tokens)
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] > unicode.MaxASCII {
-			return false
-		}
-	}
-	return true
 }
 
 // verdict asks the catalogue about a statement, and decides.
@@ -70,5 +55,13 @@ func (e *engine) verdict(ctx context.Context, s *session, f *found) (*sqltool.Ve
 	if err != nil {
 		return nil, err
 	}
+	if f.kind == sqltool.Explain && !e.options.AllTables && slices.ContainsFunc(a.Functions, func(c functionAnswer) bool { return !c.Native && c.Schema != systemSchema && called(f, c.Name) }) {
+		return nil, sqltool.Refuse(explainShows) // it may be part of the plan
+	}
 	return v, e.beneath(ctx, s, f)
+}
+
+// called reports whether a statement calls a function of a name, or may.
+func called(f *found, name string) bool {
+	return slices.ContainsFunc(f.functions, func(c *function) bool { return c.name == name }) || len(f.attrs) > 0
 }

@@ -1,6 +1,6 @@
 package postgres
 
-import "slices"
+import "strings"
 
 // name reads the words of a name: at most a schema and a name.
 func (w *walk) name(words []string, what string) (q qualified, ok bool) {
@@ -29,18 +29,37 @@ func (w *walk) call(n *node, s *scope) {
 		f.named = f.named || arg.is("NamedArgExpr")
 		f.literal = append(f.literal, isLiteral(arg))
 	}
-	w.functions = append(w.functions, f)
+	w.addFunction(f)
 	if f.args == 1 {
-		w.types = append(w.types, &typeName{q, f.literal[0]})
+		w.addType(q, f.literal[0])
 	}
 }
 
-// isLiteral reports whether an expression is a text in quotes, cast or not.
+func (w *walk) addFunction(f *function) {
+	w.functions = append(w.functions, f)
+	w.question.functions.add(f.qualified)
+}
+
+func (w *walk) addType(q qualified, literal bool) {
+	w.types[typeName{q, literal}] = true
+	w.question.types.add(q)
+}
+
+// addAttr notes a name behind a dot, which may be a function's or a type's.
+func (w *walk) addAttr(name, alias string) {
+	w.attrs[attr{name, alias}] = true
+	w.question.functions.add(qualified{"", name})
+	w.question.types.add(qualified{"", name})
+}
+
+// isLiteral reports whether an expression is a word in quotes, cast or not; one with a dot
+// may be a name of another schema.
 func isLiteral(n *node) bool {
 	if n.is("TypeCast") {
 		return isLiteral(n.get("arg").node)
 	}
-	return n.is("A_Const") && n.get("sval").node != nil
+	text := n.get("sval").node
+	return n.is("A_Const") && text != nil && !strings.ContainsAny(text.get("sval").text, `."`)
 }
 
 // column reads a column. A name behind a dot may be a function's.
@@ -50,7 +69,7 @@ func (w *walk) column(n *node, _ *scope) {
 	if last < 1 || !fields[last].is("String") {
 		return
 	}
-	w.attrs = append(w.attrs, attr{fields[last].get("sval").text, fields[last-1].get("sval").text})
+	w.addAttr(fields[last].get("sval").text, fields[last-1].get("sval").text)
 }
 
 // indirection reads what is behind an expression in brackets: a subscript, or a name.
@@ -58,7 +77,7 @@ func (w *walk) indirection(n *node, s *scope) {
 	w.children(n, s)
 	for _, e := range n.all("indirection") {
 		if e.is("String") {
-			w.attrs = append(w.attrs, attr{e.get("sval").text, ""})
+			w.addAttr(e.get("sval").text, "")
 		}
 	}
 }
@@ -72,14 +91,14 @@ func (w *walk) cast(n *node, s *scope) {
 func (w *walk) typeName(n *node, s *scope, literal bool) {
 	w.children(n, s, "names")
 	if q, ok := w.name(n.words("names"), "a type"); ok {
-		w.types = append(w.types, &typeName{q, literal})
+		w.addType(q, literal)
 	}
 }
 
 // operator notes an operator by its words, which may have a schema first.
 func (w *walk) operator(words ...string) {
-	if q, ok := w.name(words, "an operator"); ok && !slices.Contains(w.operators, q) {
-		w.operators = append(w.operators, q)
+	if q, ok := w.name(words, "an operator"); ok {
+		w.question.operators.add(q)
 	}
 }
 
@@ -91,8 +110,9 @@ const (
 
 func (w *walk) expression(n *node, s *scope) {
 	if k := n.get("kind").number; k >= firstBetween && k <= lastBetween {
-		w.operator(">=")
-		w.operator("<=")
+		for _, sign := range []string{"<", "<=", ">=", ">"} {
+			w.operator(sign)
+		}
 	} else {
 		w.operator(n.words("name")...)
 	}

@@ -25,11 +25,12 @@ func (e *missingError) Error() string {
 type judgement struct {
 	*engine
 
-	found   *found
-	answers *answers
-	reasons []string
-	missing *missingError
-	verdict sqltool.Verdict
+	found     *found
+	functions map[int][]functionAnswer // by their place in the question
+	types     map[int]*typeAnswer
+	reasons   []string
+	missing   *missingError
+	verdict   sqltool.Verdict
 }
 
 func (j *judgement) refusef(format string, args ...any) {
@@ -39,22 +40,30 @@ func (j *judgement) refusef(format string, args ...any) {
 // judge returns the verdict on a statement. Its error is a refusal, or says which name is
 // unknown.
 func (e *engine) judge(f *found, a *answers) (*sqltool.Verdict, error) {
-	j := &judgement{engine: e, found: f, answers: a}
+	j := &judgement{engine: e, found: f, functions: make(map[int][]functionAnswer), types: make(map[int]*typeAnswer)}
 	j.verdict.Kind = f.kind
+	for _, c := range a.Functions {
+		j.functions[c.I] = append(j.functions[c.I], c)
+	}
+	for i := range a.Types {
+		j.types[a.Types[i].I] = &a.Types[i]
+	}
 	for _, r := range f.relations {
 		j.relation(r)
 	}
-	for i, c := range f.functions {
-		j.function(c, i+1)
+	for _, c := range f.functions {
+		j.function(c)
 	}
-	for i, t := range f.types {
-		j.typeName(t, i+1)
+	for t := range f.types {
+		j.typeName(t)
 	}
-	for i, at := range f.attrs {
-		j.attr(at, len(f.functions)+i+1, len(f.types)+i+1)
+	for at := range f.attrs {
+		j.attr(at)
 	}
-	for _, o := range a.Operators {
-		j.operator(o)
+	for i := range a.Hidden {
+		if h := &a.Hidden[i]; !e.passesHidden(h) {
+			j.refusef("%s calls a function of the database's own, which is not allowed", h.What)
+		}
 	}
 	switch {
 	case len(j.reasons) > 0:
@@ -90,6 +99,8 @@ func (j *judgement) relation(r *relation) {
 	switch a := r.answer; {
 	case r.catalog != "" && r.catalog != j.database:
 		j.refusef("the database %s can't be reached from this one", r.catalog)
+	case a == nil && r.schema != "" && !j.usesSchema(r.schema):
+		j.refusef("%s", j.notAllowed(r.String())) // whether it is there is not to be told
 	case a == nil:
 		if j.missing == nil {
 			j.missing = &missingError{sqltool.UnknownTable, r.String()}
@@ -98,6 +109,8 @@ func (j *judgement) relation(r *relation) {
 		j.refusef("%s", j.notAllowed(j.shown(a.Schema, a.Name)))
 	case !strings.Contains(readable, a.Kind):
 		j.refusef("%s is no table", j.shown(a.Schema, a.Name))
+	case a.Reserved && !j.options.AllTables && a.Schema != systemSchema && a.Schema != "information_schema":
+		j.refusef("table %s is not allowed: a column's type shows the names of other tables, such as regclass; make a view without it", j.shown(a.Schema, a.Name))
 	default:
 		j.verdict.Relations = append(j.verdict.Relations, j.shown(a.Schema, a.Name))
 	}
@@ -117,36 +130,17 @@ func (e *engine) notAllowed(name string) string {
 	return fmt.Sprintf("table %s is not allowed; allowed: %s (list_tables shows all)", name, strings.Join(names, ", "))
 }
 
-func (j *judgement) functionsAt(i int) (all []functionAnswer) {
-	for _, f := range j.answers.Functions {
-		if f.I == i {
-			all = append(all, f)
-		}
-	}
-	return all
-}
-
-func (j *judgement) typeAt(i int) *typeAnswer {
-	for at := range j.answers.Types {
-		if j.answers.Types[at].I == i {
-			return &j.answers.Types[at]
-		}
-	}
-	return nil
-}
-
-// The versions that have names of functions as syntax.
+// jsonIsSyntax is the first version that has all of these names of functions as syntax.
 const jsonIsSyntax = 170000
 
-func (j *judgement) function(f *function, at int) {
-	all := callable(j.functionsAt(at), f)
+func (j *judgement) function(f *function) {
+	all := callable(j.functions[j.found.question.functions.at[f.qualified]], f)
 	if f.isSyntax && (j.version >= jsonIsSyntax || len(all) == 0) {
 		return
 	}
 	if len(all) == 0 {
-		isCast := f.args == 1 && slices.ContainsFunc(j.found.types, func(t *typeName) bool { return t.qualified == f.qualified })
-		if isCast && slices.ContainsFunc(j.answers.Types, func(t typeAnswer) bool { return t.Name == f.name }) {
-			return // the type decides
+		if f.args == 1 && j.types[j.found.question.types.at[f.qualified]] != nil {
+			return // a cast, which is decided about with the types
 		}
 		if j.missing == nil {
 			j.missing = &missingError{sqltool.UnknownFunction, f.String()}
@@ -170,33 +164,35 @@ func (j *judgement) pass(name string, all []functionAnswer) bool {
 		return true
 	}
 	others := slices.ContainsFunc(all, func(c functionAnswer) bool { return c.Schema == systemSchema && j.passes(name, &c) })
-	if c := all[bad]; others && c.Schema != systemSchema {
-		j.refusef("function %s.%s(%s) is not allowed, which this may be: write pg_catalog.%s for the built-in one", j.ident(c.Schema), j.ident(name), c.Shown, j.ident(name))
+	if others && all[bad].Schema != systemSchema {
+		j.refusef("function %s is not allowed, since the database has one of its own that this may be: write pg_catalog.%s for the built-in one", name, j.ident(name))
 	} else {
 		j.refusef("function %s is not allowed", name)
 	}
 	return false
 }
 
-func (j *judgement) typeName(t *typeName, at int) {
-	if a := j.typeAt(at); a != nil {
+func (j *judgement) typeName(t typeName) {
+	if a := j.types[j.found.question.types.at[t.qualified]]; a != nil {
 		if why := j.refusesType(a, t.literal); why != "" {
 			j.refusef("%s", why)
 		}
+	} else if t.schema != "" && !j.usesSchema(t.schema) && t.schema != systemSchema {
+		j.refusef("types of the schema %s are not allowed", t.schema)
 	}
 }
 
 // refusesType says why a type may not be named; "": it may.
 func (j *judgement) refusesType(t *typeAnswer, literal bool) string {
 	switch {
-	case t.Reserved || !t.Known || t.CastByCode:
+	case t.Schema != systemSchema && t.Extension == "" && !j.usesSchema(t.Schema):
+		return "types of the schema " + t.Schema + " are not allowed"
+	case t.Reserved || !t.Known:
 		return "type " + t.Name + " is not allowed"
 	case t.Config && !literal:
 		return "type " + t.Name + " is allowed for literals only"
 	case t.OfName != "" && t.OfKind != "c" && !j.allows(t.OfSchema, t.OfName, 1):
 		return j.notAllowed(j.shown(t.OfSchema, t.OfName))
-	case t.Schema != systemSchema && t.Extension == "" && !j.usesSchema(t.Schema):
-		return "types of the schema " + t.Schema + " are not allowed"
 	}
 	return ""
 }
@@ -207,22 +203,15 @@ func (e *engine) usesSchema(schema string) bool {
 }
 
 // attr decides about a name behind a dot: what it may call, unless it is a column.
-func (j *judgement) attr(a attr, functionsAt, typeAt int) {
+func (j *judgement) attr(a attr) {
 	if j.found.isColumn(a) {
 		return
 	}
-	unary := slices.DeleteFunc(callable(j.functionsAt(functionsAt), &function{}), func(c functionAnswer) bool { return !c.Unary })
-	t := j.typeAt(typeAt)
+	name := qualified{"", a.name}
+	unary := slices.DeleteFunc(callable(j.functions[j.found.question.functions.at[name]], &function{}), func(c functionAnswer) bool { return !c.Unary })
+	t := j.types[j.found.question.types.at[name]]
 	bad := slices.ContainsFunc(unary, func(c functionAnswer) bool { return !j.passes(a.name, &c) })
 	if bad || t != nil && j.refusesType(t, false) != "" {
 		j.refusef("%q may call a function, or name a type, that is not allowed: if it is a column, name it in the query that it comes from, with AS", a.alias+"."+a.name)
-	}
-}
-
-// operator decides about an operator of a user or an extension.
-func (j *judgement) operator(o operatorAnswer) {
-	native := o.Native && o.Steady
-	if !native && !slices.ContainsFunc(j.allowed, func(a entry) bool { return a.matches(o.FunctionSchema, o.Function) }) {
-		j.refusef("operator %s.%s, which calls %s, is not allowed: write OPERATOR(pg_catalog.%s) for the built-in one", o.Schema, o.Name, o.Function, o.Name)
 	}
 }

@@ -33,7 +33,8 @@
 // # Time
 //
 // A call that ends early, for its deadline or its bounds, has the server end its work too,
-// within two seconds. A value may be as long as the server makes it, up to 16 MiB, where
+// within two seconds. A few functions, such as xpath, don't look whether they are to stop:
+// their backend works on, and no more calls begin than there may be connections. A value may be as long as the server makes it, up to 16 MiB, where
 // the connection is closed: no row is shown of what is larger.
 package postgres
 
@@ -129,6 +130,7 @@ type engine struct {
 	allowed  []entry // functions
 	reserved string  // types, as an array of oids
 	keywords map[string]bool
+	deaf     deaf
 }
 
 // Open implements [sqltool.Dialect].
@@ -187,14 +189,14 @@ func (e *engine) start(ctx context.Context) error {
 		return err
 	}
 	defer s.end(ctx)
-	raw, err := s.own(ctx, "SELECT json_build_object('v', current_setting('server_version_num'), 'd', current_database(), 'r', ("+reservedSQL+
+	raw, err := s.own(ctx, "SELECT json_build_object('v', current_setting('server_version_num'), 'd', current_database(), 'e', current_setting('server_encoding'), 'r', ("+reservedSQL+
 		"), 'k', (SELECT json_agg(word) FROM pg_get_keywords() WHERE catcode <> 'U'))::text")
 	if err != nil {
 		return err
 	}
 	var server struct {
-		V, D, R string
-		K       []string
+		V, D, E, R string
+		K          []string
 	}
 	if err := decode(raw, &server); err != nil {
 		return err
@@ -209,6 +211,9 @@ func (e *engine) start(ctx context.Context) error {
 	const oldest = 130000
 	if e.version < oldest {
 		return fmt.Errorf("the server is PostgreSQL %d: want 13 or later", e.version/10000)
+	}
+	if server.E != "UTF8" { // the parser reads names as UTF-8, and cuts them there
+		return fmt.Errorf("the database's encoding is %s: want UTF8", server.E)
 	}
 	return e.checkList(ctx, s)
 }

@@ -200,7 +200,7 @@ func state(tb testing.TB, c *pgx.Conn) string {
 		(SELECT md5(string_agg(o::text, ' ' ORDER BY id)) FROM orders o), (SELECT md5(string_agg(c::text, ' ')) FROM customers c),
 		(SELECT md5(string_agg(s::text, ' ')) FROM secrets s), (SELECT count(*) FROM update_log), (SELECT count(*) FROM evil.orders),
 		(SELECT last_value || ' ' || is_called FROM orders_id_seq), (SELECT count(*) FROM pg_largeobject_metadata),
-		(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'), (SELECT count(*) FROM pg_prepared_xacts), (SELECT count(*) FROM pg_replication_slots),
+		(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())), (SELECT count(*) FROM pg_prepared_xacts), (SELECT count(*) FROM pg_replication_slots),
 		(SELECT md5(string_agg(name || setting, ' ' ORDER BY name)) FROM pg_settings WHERE source <> 'client' AND source <> 'session'),
 		(SELECT md5(string_agg(setdatabase || ' ' || setrole || setconfig::text, ' ')) FROM pg_db_role_setting))`).Scan(&all)
 	if err != nil {

@@ -40,7 +40,7 @@ const typesSQL = "SELECT coalesce(json_agg(format_type(t, m) ORDER BY i), '[]'):
 func (s *statement) Describe(ctx context.Context) (columns []sqltool.Column, params int, err error) {
 	d, err := s.session.conn.Prepare(ctx, "", s.sql, nil)
 	if err != nil {
-		return nil, 0, s.placed(err, 0)
+		return nil, 0, s.analysed(err, 0)
 	}
 	var oids, mods []string
 	for _, f := range d.Fields {
@@ -72,7 +72,7 @@ func (s *statement) Query(ctx context.Context, params []sqltool.Param, sink sqlt
 	case s.verdict.Kind == sqltool.Read && !s.engine.streams():
 		const declare = "DECLARE toolgen NO SCROLL CURSOR FOR "
 		if _, err := s.session.conn.ExecParams(ctx, declare+s.sql, values, nil, nil, nil).Close(); err != nil {
-			return 0, s.placed(err, len(declare))
+			return 0, s.analysed(err, len(declare))
 		}
 		return 0, s.fetch(ctx, sink)
 	case s.verdict.Kind == sqltool.Write:
@@ -209,11 +209,13 @@ func (s *statement) commit(ctx context.Context) error {
 }
 
 // A placedError is an error of the server's about a text, and where the statement begins
-// in it.
+// in it. Analysed are those of reading the text, before a row is read: their words are
+// about the text.
 type placedError struct {
-	err   error
-	sql   string
-	begin int
+	err      error
+	sql      string
+	begin    int
+	analysed bool
 }
 
 func (e *placedError) Error() string { return e.err.Error() }
@@ -223,7 +225,11 @@ func (s *statement) placed(err error, begin int) error {
 	if err == nil {
 		return nil
 	}
-	return &placedError{err, s.sql, begin}
+	return &placedError{err, s.sql, begin, false}
+}
+
+func (s *statement) analysed(err error, begin int) error {
+	return &placedError{err, s.sql, begin, true}
 }
 
 // encoder writes rows, each value by the type of its column.

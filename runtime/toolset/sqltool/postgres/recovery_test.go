@@ -30,7 +30,7 @@ func active(tb testing.TB, c *pgx.Conn, database, text string) (n int) {
 // and some more for a machine that is busy.
 func until(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
-	const patience = 20 * time.Second
+	const patience = time.Minute
 	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			tb.Fatalf("%s: not within %s", what, patience)

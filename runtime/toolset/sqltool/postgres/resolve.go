@@ -22,27 +22,29 @@ type answers struct {
 	Relations []relationAnswer
 	Functions []functionAnswer
 	Types     []typeAnswer
-	Operators []operatorAnswer
+	Hidden    []hiddenAnswer
 }
 
 type relationAnswer struct {
-	I       int
-	OID     string
-	Schema  string
-	Name    string
-	Kind    string // pg_class.relkind
-	Columns []string
-	Twins   int // how many are called so in any case
+	I        int
+	OID      string
+	Schema   string
+	Name     string
+	Kind     string // pg_class.relkind
+	Columns  []string
+	Twins    int  // how many are called so in any case
+	Policies bool // it has row security
+	Reserved bool // a column is of a type that names what there is
 }
 
 type functionAnswer struct {
 	I         int
 	Schema    string
 	Args      string // the types, which tell it from others of that name
-	Shown     string // the same in words
-	Steady    bool   // not volatile
-	Plain     bool   // no defaults, not variadic
-	Native    bool   // in C
+	Name      string
+	Steady    bool // not volatile
+	Plain     bool // no defaults, not variadic
+	Native    bool // in C
 	Extension string
 	Unary     bool  // can be called with one argument
 	Clean     bool  // takes and returns no reserved type
@@ -51,64 +53,59 @@ type functionAnswer struct {
 }
 
 type typeAnswer struct {
-	I          int
-	Schema     string
-	Name       string
-	Kind       string // pg_type.typtype
-	Config     bool   // the name of a text search configuration
-	Reserved   bool
-	Known      bool // the system's, an extension's, or made of such
-	Extension  string
-	OfSchema   string `json:"of_schema"` // the relation whose rows are of it
-	OfName     string `json:"of_name"`
-	OfKind     string `json:"of_kind"`
-	CastByCode bool   `json:"cast_by_code"` // a function of a user makes it of others
+	I         int
+	Schema    string
+	Name      string
+	Config    bool // the name of a text search configuration
+	Reserved  bool // it, or what it is made of, names what there is
+	Known     bool // the system's, an extension's, or made of such
+	Extension string
+	OfSchema  string `json:"of_schema"` // the relation whose rows are of it
+	OfName    string `json:"of_name"`
+	OfKind    string `json:"of_kind"`
 }
 
-type operatorAnswer struct {
-	I              int
-	Schema         string
-	Name           string
-	FunctionSchema string `json:"function_schema"`
-	Function       string
-	Steady         bool
-	Native         bool
+// hiddenAnswer is a function that no name in the statement shows.
+type hiddenAnswer struct {
+	What      string // that calls it: an operator, a cast, the order of a type
+	Schema    string
+	Name      string
+	Steady    bool
+	Native    bool
+	Clean     bool
+	Extension string
 }
 
-// question are the names that the catalogue is asked about. The attributes of a statement
-// come last, as functions and as types.
-type question struct {
-	relations, functions, types, operators []qualified
+// names are those that the catalogue is asked about, each once.
+type names struct {
+	list []qualified
+	at   map[qualified]int // from 1
 }
 
-func (f *found) question() (q question) {
-	for _, r := range f.relations {
-		q.relations = append(q.relations, r.qualified)
+func (n *names) add(q qualified) {
+	if n.at[q] > 0 {
+		return
 	}
-	for _, c := range f.functions {
-		q.functions = append(q.functions, c.qualified)
+	if n.at == nil {
+		n.at = make(map[qualified]int)
 	}
-	for _, t := range f.types {
-		q.types = append(q.types, t.qualified)
-	}
-	for _, a := range f.attrs {
-		q.functions = append(q.functions, qualified{"", a.name})
-		q.types = append(q.types, qualified{"", a.name})
-	}
-	q.operators = f.operators
-	return q
+	n.list = append(n.list, q)
+	n.at[q] = len(n.list)
 }
+
+// question are the names of a statement.
+type question struct{ relations, functions, types, operators names }
 
 // resolve asks the catalogue about the names of a statement.
 func (s *session) resolve(ctx context.Context, f *found, schema, reserved string) (*answers, error) {
-	q := f.question()
+	q := &f.question
 	params := [][]byte{[]byte(schema)}
-	for _, list := range [][]qualified{q.relations, q.functions, q.types, q.operators} {
-		schemas, names := make([]string, len(list)), make([]string, len(list))
-		for i, n := range list {
-			schemas[i], names[i] = n.schema, n.name
+	for _, n := range []names{q.relations, q.functions, q.types, q.operators} {
+		schemas, words := make([]string, len(n.list)), make([]string, len(n.list))
+		for i, name := range n.list {
+			schemas[i], words[i] = name.schema, name.name
 		}
-		params = append(params, arrayLiteral(schemas), arrayLiteral(names))
+		params = append(params, arrayLiteral(schemas), arrayLiteral(words))
 	}
 	raw, err := s.own(ctx, resolveSQL, append(params, []byte(reserved))...)
 	if err != nil {
@@ -118,8 +115,12 @@ func (s *session) resolve(ctx context.Context, f *found, schema, reserved string
 	if err := decode(raw, a); err != nil {
 		return nil, err
 	}
-	for _, r := range a.Relations {
-		f.relations[r.I-1].answer = &r
+	of := make(map[int]*relationAnswer)
+	for i := range a.Relations {
+		of[a.Relations[i].I] = &a.Relations[i]
+	}
+	for _, r := range f.relations {
+		r.answer = of[q.relations.at[r.qualified]]
 	}
 	return a, s.check(a)
 }

@@ -1,11 +1,11 @@
 -- What there is of the names of a statement, under the search path pg_catalog, $1. It is
 -- the first query of a transaction, whose mode can't be changed behind it. $10 are the
--- types of reserved.sql.
-WITH path(schema, at) AS (VALUES ('pg_catalog', 1), ($1, 2)),
+-- types of reserved.sql; what users have made has numbers from 16384 on.
+WITH RECURSIVE path(schema, at) AS (VALUES ('pg_catalog', 1), ($1, 2)),
 relations AS (
-  SELECT q.i, c.oid, n.nspname AS schema, c.relname AS name, c.relkind AS kind,
+  SELECT q.i, c.oid, n.nspname AS schema, c.relname AS name, c.relkind AS kind, c.reltype, c.relrowsecurity AS policies,
     (SELECT coalesce(json_agg(a.attname), '[]') FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped) AS columns,
-    CASE WHEN c.relname <> lower(c.relname) THEN (SELECT count(*) FROM pg_class t WHERE t.relnamespace = c.relnamespace AND lower(t.relname) = lower(c.relname)) ELSE 1 END AS twins
+    CASE WHEN c.relname <> lower(c.relname COLLATE "C") THEN (SELECT count(*) FROM pg_class t WHERE t.relnamespace = c.relnamespace AND lower(t.relname COLLATE "C") = lower(c.relname COLLATE "C")) ELSE 1 END AS twins
   FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS q(schema, name, i)
   JOIN LATERAL (
     SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN path p ON p.schema = n.nspname
@@ -13,7 +13,7 @@ relations AS (
   ) found ON true JOIN pg_class c ON c.oid = found.oid JOIN pg_namespace n ON n.oid = c.relnamespace
 ),
 functions AS (
-  SELECT q.i, n.nspname AS schema, p.proargtypes::text AS args, pg_get_function_identity_arguments(p.oid) AS shown,
+  SELECT q.i, n.nspname AS schema, p.proname AS name, p.proargtypes::text AS args, p.prorettype,
     p.provolatile <> 'v' AS steady, p.pronargdefaults = 0 AND p.provariadic = 0 AS plain,
     l.lanname IN ('c', 'internal') AS native, coalesce(x.extname, '') AS extension,
     p.pronargs - p.pronargdefaults <= 1 AND p.pronargs >= 1 OR p.provariadic <> 0 AS unary,
@@ -25,31 +25,65 @@ functions AS (
   LEFT JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e' LEFT JOIN pg_extension x ON x.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
   WHERE q.schema = '' AND n.nspname IN (SELECT schema FROM path) OR q.schema = n.nspname
 ),
-types AS (
-  SELECT q.i, n.nspname AS schema, t.typname AS name, t.typtype AS kind, e.typname ~ '^reg(config|dictionary)$' AS config,
-    $10::oid[] && ARRAY[e.oid, t.oid, e.typbasetype] OR e.typtype = 'p' AND e.typname <> 'record'
-      OR e.typrelid <> 0 AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = e.typrelid AND a.atttypid = ANY ($10::oid[])) AS reserved,
-    n.nspname = 'pg_catalog' OR x.extname IS NOT NULL OR e.typtype IN ('e', 'd', 'r', 'm', 'c') AS known, coalesce(x.extname, '') AS extension,
-    coalesce(rn.nspname, '') AS of_schema, coalesce(r.relname, '') AS of_name, coalesce(r.relkind, ' ') AS of_kind,
-    EXISTS (SELECT FROM pg_cast k JOIN pg_proc f ON f.oid = k.castfunc JOIN pg_language l ON l.oid = f.prolang
-      WHERE k.casttarget = t.oid AND l.lanname NOT IN ('c', 'internal') AND k.oid >= 16384) AS cast_by_code
-  FROM unnest($6::text[], $7::text[]) WITH ORDINALITY AS q(schema, name, i)
+named AS (
+  SELECT q.i, found.oid FROM unnest($6::text[], $7::text[]) WITH ORDINALITY AS q(schema, name, i)
   JOIN LATERAL (
     SELECT t.oid FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace LEFT JOIN path p ON p.schema = n.nspname
     WHERE t.typname = q.name AND (q.schema = '' AND p.at IS NOT NULL OR q.schema = n.nspname) ORDER BY p.at LIMIT 1
-  ) found ON true JOIN pg_type t ON t.oid = found.oid JOIN pg_namespace n ON n.oid = t.typnamespace
+  ) found ON true
+),
+-- The types that a relation, a name or a function brings, and those that they are made of.
+parts(of, i, oid) AS (
+  SELECT 'r', i, reltype FROM relations UNION SELECT 't', i, oid FROM named UNION SELECT 'f', i, prorettype FROM functions WHERE prorettype >= 16384
+  UNION
+  SELECT p.of, p.i, made.oid FROM parts p JOIN pg_type t ON t.oid = p.oid CROSS JOIN LATERAL (
+    SELECT t.typbasetype AS oid WHERE t.typbasetype <> 0 UNION ALL SELECT t.typelem WHERE t.typelem <> 0 AND t.typlen = -1
+    UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE t.typrelid <> 0 AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+    UNION ALL SELECT r.rngsubtype FROM pg_range r WHERE t.typtype IN ('r', 'm') AND t.oid IN (r.rngtypid, r.rngmultitypid)
+  ) made
+),
+reached(oid) AS (
+  SELECT p.oid FROM parts p WHERE p.oid >= 16384 UNION SELECT t.typarray FROM parts p JOIN pg_type t ON t.oid = p.oid WHERE p.oid >= 16384 AND t.typarray <> 0
+),
+types AS (
+  SELECT q.i, n.nspname AS schema, t.typname AS name, e.typname ~ '^reg(config|dictionary)$' AS config,
+    e.typtype = 'p' AND e.typname <> 'record' OR EXISTS (SELECT FROM parts p WHERE p.of = 't' AND p.i = q.i AND p.oid = ANY ($10::oid[])) AS reserved,
+    n.nspname = 'pg_catalog' OR x.extname IS NOT NULL OR e.typtype IN ('e', 'd', 'r', 'm', 'c') AS known, coalesce(x.extname, '') AS extension,
+    coalesce(rn.nspname, '') AS of_schema, coalesce(r.relname, '') AS of_name, coalesce(r.relkind, ' ') AS of_kind
+  FROM named q JOIN pg_type t ON t.oid = q.oid JOIN pg_namespace n ON n.oid = t.typnamespace
   JOIN pg_type e ON e.oid = CASE WHEN t.typlen = -1 AND t.typelem <> 0 THEN t.typelem ELSE t.oid END
   LEFT JOIN pg_class r ON r.oid = e.typrelid LEFT JOIN pg_namespace rn ON rn.oid = r.relnamespace
   LEFT JOIN pg_depend d ON d.classid = 'pg_type'::regclass AND d.objid = e.oid AND d.deptype = 'e' LEFT JOIN pg_extension x ON x.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
 ),
-operators AS (
-  SELECT q.i, n.nspname AS schema, o.oprname AS name, fn.nspname AS function_schema, f.proname AS function, f.provolatile <> 'v' AS steady, l.lanname IN ('c', 'internal') AS native
-  FROM unnest($8::text[], $9::text[]) WITH ORDINALITY AS q(schema, name, i)
+-- The functions that no name shows: of operators, which may be called with literals of any
+-- type, unless both sides are types that the statement has nothing of; of casts, whose
+-- sides are both there; and of the order of types.
+behind(what, function, called) AS (
+  SELECT 'operator ' || n.nspname || '.' || o.oprname, o.oprcode::oid, true
+  FROM unnest($8::text[], $9::text[]) AS q(schema, name)
   JOIN pg_operator o ON o.oprname = q.name JOIN pg_namespace n ON n.oid = o.oprnamespace
-  JOIN pg_proc f ON f.oid = o.oprcode JOIN pg_namespace fn ON fn.oid = f.pronamespace JOIN pg_language l ON l.oid = f.prolang
   WHERE n.nspname <> 'pg_catalog' AND (q.schema = '' AND n.nspname IN (SELECT schema FROM path) OR q.schema = n.nspname)
+    AND NOT (o.oprleft >= 16384 AND o.oprright >= 16384 AND NOT o.oprleft IN (SELECT oid FROM reached) AND NOT o.oprright IN (SELECT oid FROM reached)
+      AND EXISTS (SELECT FROM pg_operator b WHERE b.oprname = o.oprname AND b.oprnamespace = 'pg_catalog'::regnamespace))
+  UNION
+  SELECT 'the cast of ' || format_type(k.castsource, NULL) || ' to ' || format_type(k.casttarget, NULL), k.castfunc, true
+  FROM pg_cast k WHERE k.oid >= 16384 AND k.castfunc <> 0
+    AND (k.castsource < 16384 OR k.castsource IN (SELECT oid FROM reached)) AND (k.casttarget < 16384 OR k.casttarget IN (SELECT oid FROM reached))
+    AND (k.castsource >= 16384 OR k.casttarget >= 16384 OR k.castcontext <> 'e' OR k.casttarget IN (SELECT oid FROM parts WHERE of = 't'))
+  UNION
+  SELECT 'the order of ' || format_type(c.opcintype, NULL), f.oid, false FROM pg_opclass c CROSS JOIN LATERAL (
+    SELECT p.amproc::oid AS oid FROM pg_amproc p WHERE p.amprocfamily = c.opcfamily
+    UNION SELECT o.oprcode::oid FROM pg_amop p JOIN pg_operator o ON o.oid = p.amopopr WHERE p.amopfamily = c.opcfamily
+  ) f WHERE c.oid >= 16384 AND c.opcintype IN (SELECT oid FROM reached)
+),
+hidden AS (
+  SELECT b.what, n.nspname AS schema, p.proname AS name, p.provolatile <> 'v' AS steady, l.lanname IN ('c', 'internal') AS native, coalesce(x.extname, '') AS extension,
+    NOT b.called OR NOT $10::oid[] && (p.proargtypes::oid[] || p.prorettype) AS clean
+  FROM behind b JOIN pg_proc p ON p.oid = b.function JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang
+  LEFT JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e' LEFT JOIN pg_extension x ON x.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
 )
 SELECT json_build_object(
   'path', current_setting('search_path'), 'read_only', current_setting('transaction_read_only'), 'strings', current_setting('standard_conforming_strings'),
-  'relations', (SELECT coalesce(json_agg(relations), '[]') FROM relations), 'functions', (SELECT coalesce(json_agg(functions), '[]') FROM functions),
-  'types', (SELECT coalesce(json_agg(types), '[]') FROM types), 'operators', (SELECT coalesce(json_agg(operators), '[]') FROM operators))::text
+  'relations', (SELECT coalesce(json_agg(json_build_object('i', i, 'oid', oid, 'schema', schema, 'name', name, 'kind', kind, 'columns', columns, 'twins', twins, 'policies', policies,
+    'reserved', EXISTS (SELECT FROM parts p WHERE p.of = 'r' AND p.i = relations.i AND p.oid = ANY ($10::oid[])))), '[]') FROM relations),
+  'functions', (SELECT coalesce(json_agg(functions), '[]') FROM functions), 'types', (SELECT coalesce(json_agg(types), '[]') FROM types), 'hidden', (SELECT coalesce(json_agg(hidden), '[]') FROM hidden))::text

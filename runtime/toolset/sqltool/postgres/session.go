@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -72,6 +73,7 @@ func (e *engine) config(c *connection.Connection) (*pgxpool.Config, error) {
 	config.MaxConns = int32(e.options.MaxConns) //nolint:gosec // it is bounded
 	config.MaxConnIdleTime = 5 * time.Minute
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
+	config.AfterConnect = know
 	e.configure(config.ConnConfig)
 	return config, nil
 }
@@ -94,7 +96,7 @@ func (e *engine) configure(c *pgx.ConnConfig) {
 	if !e.options.AllowWrites {
 		c.RuntimeParams["default_transaction_read_only"] = "on"
 	}
-	c.StatementCacheCapacity, c.DescriptionCacheCapacity = 0, 0
+	c.StatementCacheCapacity, c.DescriptionCacheCapacity, c.DefaultQueryExecMode = 0, 0, pgx.QueryExecModeExec
 	c.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: endWithin}
 	}
@@ -107,6 +109,7 @@ func (e *engine) configure(c *pgx.ConnConfig) {
 
 // session is a transaction on a connection of the pool.
 type session struct {
+	engine *engine
 	pooled *pgxpool.Conn
 	conn   *pgconn.PgConn
 	path   string
@@ -119,7 +122,7 @@ func (e *engine) begin(ctx context.Context, writes bool) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{pooled: pooled, conn: pooled.Conn().PgConn(), path: e.path, writes: writes}
+	s := &session{engine: e, pooled: pooled, conn: pooled.Conn().PgConn(), path: e.path, writes: writes}
 	mode := "READ ONLY"
 	if writes {
 		mode = "READ WRITE"
@@ -132,6 +135,10 @@ func (e *engine) begin(ctx context.Context, writes bool) (*session, error) {
 		if s.conn.IsClosed() { // the server has ended it, and so the others that are idle
 			e.pool.Reset()
 		}
+		s.end(ctx)
+		return nil, err
+	}
+	if err := e.deaf.check(ctx, s, e.options.MaxConns); err != nil {
 		s.end(ctx)
 		return nil, err
 	}
@@ -178,6 +185,11 @@ func (s *session) end(ctx context.Context) {
 			_ = s.conn.Close(ctx) // it is of no use any more
 		}
 	}
+	if s.conn.IsClosed() {
+		s.engine.deaf.add(s.conn)
+		s.pooled.Hijack() // the pool would wait for its end
+		return
+	}
 	s.pooled.Release()
 }
 
@@ -190,3 +202,73 @@ func decode(raw []byte, v any) error {
 
 // quote writes a name in quotes.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// backend is the server's side of a connection.
+type backend struct{ pid, start string }
+
+const backendSQL = "SELECT json_build_array(pid::text, backend_start::text)::text FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+
+// know asks a connection that is new who is on the other side.
+func know(ctx context.Context, c *pgx.Conn) error {
+	var raw []byte
+	if err := c.QueryRow(ctx, backendSQL).Scan(&raw); err != nil {
+		return err
+	}
+	var b []string
+	if err := decode(raw, &b); err != nil {
+		return err
+	}
+	c.PgConn().CustomData()[backendSQL] = backend{b[0], b[1]}
+	return nil
+}
+
+// deaf are backends whose connections were closed, and which may work on: a few functions
+// of the server's, such as xpath, never look whether they are to stop.
+type deaf struct {
+	mu  sync.Mutex
+	all []backend
+}
+
+func (d *deaf) add(c *pgconn.PgConn) {
+	if b, ok := c.CustomData()[backendSQL].(backend); ok {
+		d.mu.Lock()
+		d.all = append(d.all, b)
+		d.mu.Unlock()
+	}
+}
+
+// errDeaf says that what was to stop takes all that there is.
+var errDeaf = errors.New("statements that were to stop still work in the server")
+
+const aliveSQL = `SELECT coalesce(json_agg(json_build_array(a.pid::text, a.backend_start::text)), '[]')::text FROM pg_stat_activity a
+	JOIN unnest($1::int[], $2::timestamptz[]) AS b(pid, start) ON a.pid = b.pid AND a.backend_start = b.start`
+
+// check forgets those that have ended, and refuses to begin more while there are as many
+// as there may be connections.
+func (d *deaf) check(ctx context.Context, s *session, most int) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.all) == 0 {
+		return nil
+	}
+	pids, starts := make([]string, len(d.all)), make([]string, len(d.all))
+	for i, b := range d.all {
+		pids[i], starts[i] = b.pid, b.start
+	}
+	raw, err := s.own(ctx, aliveSQL, arrayLiteral(pids), arrayLiteral(starts))
+	if err != nil {
+		return err
+	}
+	var alive [][]string
+	if err := decode(raw, &alive); err != nil {
+		return err
+	}
+	d.all = d.all[:0]
+	for _, b := range alive {
+		d.all = append(d.all, backend{b[0], b[1]})
+	}
+	if len(d.all) >= most {
+		return errDeaf
+	}
+	return nil
+}

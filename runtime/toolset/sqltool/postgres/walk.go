@@ -11,12 +11,14 @@ import (
 // found is what a statement has in it: all names that the catalogue is to be asked about.
 type found struct {
 	kind      sqltool.Kind
+	question  question
 	relations []*relation
 	functions []*function
-	types     []*typeName
-	operators []qualified
-	attrs     []attr
+	types     map[typeName]bool
+	attrs     map[attr]bool
 	sources   map[string][]*source // of FROM, by the name that columns are qualified with
+	nameless  bool                 // something in FROM has a name that the server gives it
+	columns   map[column]bool      // what isColumn has found
 	params    int
 	targets   bool // it changes rows
 	refused   []string
@@ -40,6 +42,12 @@ type relation struct {
 	target  bool // its rows are changed, or some are added
 	changes int  // updates, deletes
 	answer  *relationAnswer
+}
+
+// column is a column of a query.
+type column struct {
+	of   *query
+	name string
 }
 
 // function is a call, or what may be one.
@@ -78,37 +86,47 @@ type query struct {
 	renamed []string // by the name of the common table expression
 	names   []string
 	stars   []*source // all of their columns are among them
-}
-
-// has reports whether something in FROM surely has a column. Seen are the queries that have
-// been asked: a recursive one has itself in FROM.
-func (s *source) has(column string, seen map[*query]bool) bool {
-	switch {
-	case s.columns != nil:
-		return slices.Contains(s.columns, column)
-	case s.relation != nil:
-		return s.relation.answer != nil && slices.Contains(s.relation.answer.Columns, column)
-	default:
-		return s.query.has(column, seen)
-	}
-}
-
-func (q *query) has(column string, seen map[*query]bool) bool {
-	if q == nil || seen[q] {
-		return false
-	}
-	seen[q] = true
-	if q.renamed != nil {
-		return slices.Contains(q.renamed, column)
-	}
-	return slices.Contains(q.names, column) || slices.ContainsFunc(q.stars, func(s *source) bool { return s.has(column, seen) })
+	aliases []string  // and those of all that is called so in the statement
 }
 
 // isColumn reports whether a name before a dot surely has a column: whatever is called so
-// in the statement has it, wherever that is.
+// in the statement has it, wherever that is. Nothing is sure where the server itself gives
+// a name to something in FROM.
 func (f *found) isColumn(a attr) bool {
-	all := f.sources[a.alias]
-	return a.alias != "" && len(all) > 0 && !slices.ContainsFunc(all, func(s *source) bool { return !s.has(a.name, make(map[*query]bool)) })
+	return a.alias != "" && !f.nameless && f.allHave(a.alias, a.name)
+}
+
+func (f *found) allHave(alias, name string) bool {
+	all := f.sources[alias]
+	return len(all) > 0 && !slices.ContainsFunc(all, func(s *source) bool { return !f.has(s, name) })
+}
+
+// has reports whether something in FROM surely has a column.
+func (f *found) has(s *source, name string) bool {
+	switch {
+	case s.columns != nil:
+		return slices.Contains(s.columns, name)
+	case s.relation != nil:
+		return s.relation.answer != nil && slices.Contains(s.relation.answer.Columns, name)
+	case s.query == nil:
+		return false
+	}
+	key := column{s.query, name}
+	known, ok := f.columns[key]
+	if !ok {
+		f.columns[key] = false // while it is looked for: a recursive query has itself in FROM
+		known = f.queryHas(s.query, name)
+		f.columns[key] = known
+	}
+	return known
+}
+
+func (f *found) queryHas(q *query, name string) bool {
+	if q.renamed != nil {
+		return slices.Contains(q.renamed, name)
+	}
+	return slices.Contains(q.names, name) || slices.ContainsFunc(q.stars, func(s *source) bool { return f.has(s, name) }) ||
+		slices.ContainsFunc(q.aliases, func(alias string) bool { return f.allHave(alias, name) })
 }
 
 // scope is where the names of common table expressions hold.
@@ -135,7 +153,9 @@ type walk struct {
 
 // read finds what is in a statement. Its error is a refusal.
 func read(tree *node, o *sqltool.Options) (*found, error) {
-	w := &walk{&found{sources: make(map[string][]*source)}, o}
+	w := &walk{&found{
+		sources: make(map[string][]*source), columns: make(map[column]bool), types: make(map[typeName]bool), attrs: make(map[attr]bool),
+	}, o}
 	statements := tree.all("stmts")
 	if len(statements) != 1 {
 		return nil, sqltool.Refuse("one statement per call: send them separately")
@@ -244,7 +264,7 @@ func init() { //nolint:gochecknoinits // the functions walk on, which is a cycle
 	}
 	for kind, name := range jsonSyntax {
 		parts[kind] = func(w *walk, n *node, s *scope) {
-			w.functions = append(w.functions, &function{qualified: qualified{name: name(n)}, isSyntax: true})
+			w.addFunction(&function{qualified: qualified{name: name(n)}, isSyntax: true})
 			w.children(n, s)
 		}
 	}
@@ -297,7 +317,7 @@ func (w *walk) with(n *node, outer *scope) *scope {
 			s = &scope{s, map[string]*query{name: {renamed: cte.words("aliascolnames")}}}
 		}
 		known, _ := s.lookup(name)
-		known.names, known.stars = q.names, q.stars
+		known.names, known.stars, known.aliases = q.names, q.stars, q.aliases
 	}
 	return s
 }
@@ -320,13 +340,13 @@ func (w *walk) query(n *node, outer *scope) *query {
 	}
 	w.children(n, s, "with_clause", "larg", "rarg", "from_clause")
 	for _, target := range n.all("target_list") {
-		q.add(target, sources, w.found)
+		q.add(target, sources)
 	}
 	return q
 }
 
 // add notes what is known of a column of a SELECT.
-func (q *query) add(target *node, sources []*source, f *found) {
+func (q *query) add(target *node, sources []*source) {
 	name, val := target.get("name").text, target.get("val").node
 	fields := val.all("fields")
 	switch {
@@ -340,10 +360,8 @@ func (q *query) add(target *node, sources []*source, f *found) {
 		name = fields[len(fields)-1].get("sval").text
 	case len(fields) == 1:
 		q.stars = append(q.stars, sources...)
-	default: // a.*: all that are called so have what it has
-		if all := f.sources[fields[len(fields)-2].get("sval").text]; len(all) == 1 {
-			q.stars = append(q.stars, all[0])
-		}
+	default:
+		q.aliases = append(q.aliases, fields[len(fields)-2].get("sval").text)
 	}
 	if name != "" {
 		q.names = append(q.names, name)
@@ -379,6 +397,7 @@ func (w *walk) from(n *node, s *scope) []*source {
 		w.children(n, s)
 	}
 	if name == "" {
+		w.nameless = w.nameless || !n.is("JoinExpr")
 		return inner
 	}
 	w.sources[name] = append(w.sources[name], src)
@@ -405,6 +424,7 @@ func (w *walk) addRelation(n *node, r *relation) {
 		w.refusef("temporary tables are not allowed")
 	}
 	w.relations = append(w.relations, r)
+	w.question.relations.add(r.qualified)
 }
 
 // join reads how two are joined: by a condition, or by columns that are equal.
@@ -435,8 +455,8 @@ func (w *walk) change(n *node, outer *scope) {
 	s := w.with(n, outer)
 	src := w.target(n.get("relation").node)
 	src.relation.changes = changesOf(n)
-	if n.is("InsertStmt") {
-		w.sources["excluded"] = append(w.sources["excluded"], src)
+	for _, name := range []string{"excluded", "old", "new"} { // names of the server's, in some versions
+		w.sources[name] = append(w.sources[name], src)
 	}
 	w.children(n, s, "with_clause", "relation")
 }
