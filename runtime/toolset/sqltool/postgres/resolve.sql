@@ -83,6 +83,7 @@ hidden AS (
   LEFT JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e' LEFT JOIN pg_extension x ON x.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
 )
 SELECT json_build_object(
+  'plans', set_config('plan_cache_mode', 'auto', true), -- this query is planned once, what comes after it each time
   'path', current_setting('search_path'), 'read_only', current_setting('transaction_read_only'), 'strings', current_setting('standard_conforming_strings'),
   'relations', (SELECT coalesce(json_agg(json_build_object('i', i, 'oid', oid, 'schema', schema, 'name', name, 'kind', kind, 'columns', columns, 'twins', twins, 'policies', policies,
     'reserved', EXISTS (SELECT FROM parts p WHERE p.of = 'r' AND p.i = relations.i AND p.oid = ANY ($10::oid[])))), '[]') FROM relations),
