@@ -204,7 +204,10 @@ func decode(raw []byte, v any) error {
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // backend is the server's side of a connection.
-type backend struct{ pid, start string }
+type backend struct {
+	pid, start string
+	closed     time.Time // our side
+}
 
 const backendSQL = "SELECT json_build_array(pid::text, backend_start::text)::text FROM pg_stat_activity WHERE pid = pg_backend_pid()"
 
@@ -218,7 +221,7 @@ func know(ctx context.Context, c *pgx.Conn) error {
 	if err := decode(raw, &b); err != nil {
 		return err
 	}
-	c.PgConn().CustomData()[backendSQL] = backend{b[0], b[1]}
+	c.PgConn().CustomData()[backendSQL] = backend{pid: b[0], start: b[1]}
 	return nil
 }
 
@@ -231,6 +234,7 @@ type deaf struct {
 
 func (d *deaf) add(c *pgconn.PgConn) {
 	if b, ok := c.CustomData()[backendSQL].(backend); ok {
+		b.closed = time.Now()
 		d.mu.Lock()
 		d.all = append(d.all, b)
 		d.mu.Unlock()
@@ -263,11 +267,16 @@ func (d *deaf) check(ctx context.Context, s *session, most int) error {
 	if err := decode(raw, &alive); err != nil {
 		return err
 	}
-	d.all = d.all[:0]
-	for _, b := range alive {
-		d.all = append(d.all, backend{b[0], b[1]})
+	d.all = slices.DeleteFunc(d.all, func(b backend) bool {
+		return !slices.ContainsFunc(alive, func(a []string) bool { return a[0] == b.pid && a[1] == b.start })
+	})
+	late := 0
+	for _, b := range d.all {
+		if time.Since(b.closed) > endWithin { // others are about to end
+			late++
+		}
 	}
-	if len(d.all) >= most {
+	if late >= most {
 		return errDeaf
 	}
 	return nil
