@@ -48,7 +48,7 @@ var rules = []rule{
 	{"runtime/connection/vaultconn", []string{"runtime/connection", "runtime/secret"}, "a resolver is linked by who wants it"},
 	{"runtime/tabular", []string{"runtime", "runtime/schema"}, "rows are rows, whoever reads them"},
 	{"runtime/toolset/sqltool", []string{"runtime", "runtime/schema", "runtime/toolimpl", "runtime/connection", "runtime/tabular"}, "a toolset knows no adapter, and no other toolset"},
-	{"runtime/toolset/sqltool/sqlite", []string{"runtime/toolset/sqltool", "runtime/connection", "runtime/tabular"}, "a dialect is linked by who wants it"},
+	{"runtime/toolset/sqltool/sqlite", []string{"runtime/toolset/sqltool", "runtime/connection", "runtime/tabular", "runtime/worker"}, "a dialect is linked by who wants it"},
 	{"runtime/toolset/sqltool/postgres", []string{"runtime/toolset/sqltool", "runtime/connection", "runtime/tabular", "runtime/worker"}, "a dialect is linked by who wants it"},
 	{"runtime/toolset/sqltool/internal/sqltest", []string{"runtime", "runtime/connection", "runtime/toolset/sqltool"}, "tests of dialects differ in the dialect"},
 	{"runtime/worker", []string{"runtime", "runtime/schema"}, "a child process knows nothing of what it is for"},

@@ -33,11 +33,13 @@ import (
 	"github.com/toolgen/toolgen/runtime/mcpserver"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool/sqlite"
+	"github.com/toolgen/toolgen/runtime/worker"
 )
 
 //go:generate go run ../../cmd/toolgen
 
 func main() {
+	worker.Main(sqlite.Worker) // a statement that doesn't end is killed with its process
 	if err := run(context.Background(), os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)

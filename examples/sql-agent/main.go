@@ -40,7 +40,7 @@ import (
 )
 
 func main() {
-	worker.Main(postgres.Worker) // PostgreSQL's parser has a process of its own
+	worker.Main(postgres.Worker, sqlite.Worker) // what can't be stopped has a process of its own
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	model := chat{url: cmp.Or(os.Getenv("MODEL_URL"), "http://127.0.0.1:11434/v1"), model: cmp.Or(os.Getenv("MODEL"), "qwen3"), key: os.Getenv("MODEL_KEY")}

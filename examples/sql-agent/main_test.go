@@ -13,11 +13,12 @@ import (
 	"github.com/toolgen/toolgen/runtime"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool/postgres"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool/sqlite"
 	"github.com/toolgen/toolgen/runtime/worker"
 )
 
 func TestMain(m *testing.M) {
-	worker.Main(postgres.Worker)
+	worker.Main(postgres.Worker, sqlite.Worker)
 	os.Exit(m.Run())
 }
 

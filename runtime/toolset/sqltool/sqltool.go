@@ -27,7 +27,9 @@
 //
 // At most 50 rows and 64 KiB are shown, cut at a row, with a hint of what to ask
 // instead. Integers beyond 2^53 and decimals are strings, bytes are {"base64":"…"}. A
-// call ends after 30 seconds, and its work in the database with it.
+// call ends after 30 seconds, and its work in the database with it. For some of what can't
+// be stopped from within a dialect has a child process: worker.Main is to be the first
+// line of main, with the Worker of each dialect.
 //
 // # Errors
 //

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/toolgen/toolgen/runtime/connection"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
 )
 
@@ -55,15 +54,11 @@ func Plainly(tb testing.TB, path, sql string) (values []string) {
 func Shadowed(tb testing.TB, path string, o sqltool.Options, sql string) error {
 	tb.Helper()
 	o.MaxConns = 1
-	opened, err := dialect{}.Open(context.Background(), connection.Direct(connection.Connection{ID: "db", Host: path}), o)
+	e, err := openHere(context.Background(), path, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer func() { _ = opened.Close() }()
-	e, ok := opened.(*engine)
-	if !ok {
-		tb.Fatal("another engine")
-	}
+	defer func() { _ = e.Close() }()
 	c, err := e.acquire(context.Background(), o.AllowWrites)
 	if err != nil {
 		tb.Fatal(err)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"strings"
 	"unicode/utf8"
@@ -54,6 +55,8 @@ func replaceFunctions(db *sqlite3.Conn) error {
 		db.CreateFunction("like", 2, pure, like),
 		db.CreateFunction("like", 3, pure, like),
 		db.CreateFunction("glob", 2, pure, glob),
+		db.CreateFunction("unhex", 1, pure, unhex),
+		db.CreateFunction("unhex", 2, pure, unhex),
 		trims(db, "trim", strings.TrimFunc),
 		trims(db, "ltrim", strings.TrimLeftFunc),
 		trims(db, "rtrim", strings.TrimRightFunc),
@@ -78,6 +81,37 @@ func trims(db *sqlite3.Conn, name string, trim func(string, func(rune) bool) str
 	}
 	const pure = sqlite3.DETERMINISTIC | sqlite3.INNOCUOUS
 	return errors.Join(db.CreateFunction(name, 1, pure, f), db.CreateFunction(name, 2, pure, f))
+}
+
+// unhex makes bytes of hexadecimal digits, with characters of a second text between the
+// pairs; NULL, if there is anything else. SQLite's own looks through that text for each.
+func unhex(c sqlite3.Context, args ...sqlite3.Value) {
+	if anyNull(args) {
+		return
+	}
+	between := make(map[rune]bool)
+	if len(args) == 2 {
+		for _, r := range args[1].Text() {
+			between[r] = true
+		}
+	}
+	text, out := args[0].Text(), []byte{}
+	for len(text) > 0 {
+		if pair, err := hex.DecodeString(text[:min(2, len(text))]); err == nil {
+			out, text = append(out, pair...), text[2:]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		if !between[r] || isHex(text[0]) {
+			return
+		}
+		text = text[size:]
+	}
+	c.ResultBlob(out)
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
 func anyNull(args []sqlite3.Value) bool {

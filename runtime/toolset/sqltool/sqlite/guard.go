@@ -229,16 +229,22 @@ func (c *check) belowView(table string) bool {
 // Guard implements [sqltool.Engine]. What writes is prepared once more where it can: only
 // there SQLite shows what a write does to other tables.
 func (e *engine) Guard(ctx context.Context, sql string) (sqltool.Statement, error) {
-	s, err := e.guard(ctx, sql, false)
-	if err == nil && s.verdict.Kind == sqltool.Write {
-		if err = s.Close(); err == nil {
-			s, err = e.guard(ctx, sql, true)
-		}
-	}
+	s, err := e.passed(ctx, sql)
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+func (e *engine) passed(ctx context.Context, sql string) (*statement, error) {
+	s, err := e.guard(ctx, sql, false)
+	if err != nil || s.verdict.Kind != sqltool.Write {
+		return s, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return e.guard(ctx, sql, true)
 }
 
 func (e *engine) guard(ctx context.Context, sql string, writes bool) (_ *statement, err error) {

@@ -35,6 +35,18 @@ func (s *statement) Describe(context.Context) (columns []sqltool.Column, params 
 
 // Query implements [sqltool.Statement].
 func (s *statement) Query(ctx context.Context, params []sqltool.Param, sink sqltool.RowSink) (affected int64, err error) {
+	return s.run(ctx, params, func(columns []string) rowWriter { return sink(columns) })
+}
+
+// rowWriter takes rows: a [tabular.Writer], or what sends them to one.
+type rowWriter interface {
+	Left() int
+	Row(cells ...json.RawMessage) bool
+	TooLarge(column int) bool
+	Note(sentence string)
+}
+
+func (s *statement) run(ctx context.Context, params []sqltool.Param, sink func(columns []string) rowWriter) (affected int64, err error) {
 	defer s.c.recover(&err)
 	s.c.db.SetInterrupt(ctx)
 	if err := bind(s.s, params); err != nil {
@@ -68,7 +80,7 @@ func (c *conn) recover(err *error) {
 }
 
 // write runs a statement in a transaction of its own.
-func (e *engine) write(c *conn, s *sqlite3.Stmt, sink sqltool.RowSink) (affected int64, err error) {
+func (e *engine) write(c *conn, s *sqlite3.Stmt, sink func(columns []string) rowWriter) (affected int64, err error) {
 	control := func(sql string) error {
 		defer c.unguarded()()
 		return c.db.Exec(sql)
@@ -95,7 +107,7 @@ func (e *engine) write(c *conn, s *sqlite3.Stmt, sink sqltool.RowSink) (affected
 
 // all runs a statement to its end, and shows the rows that it returns. SQLite begins a
 // statement that has ended anew: it is stepped just as often as it has rows.
-func all(s *sqlite3.Stmt, sink sqltool.RowSink) error {
+func all(s *sqlite3.Stmt, sink func(columns []string) rowWriter) error {
 	if s.ColumnCount() == 0 {
 		return s.Exec()
 	}
@@ -155,7 +167,7 @@ func bindNumber(s *sqlite3.Stmt, at int, digits string) error {
 }
 
 // begin asks for a writer, and makes room for the cells of a row.
-func begin(s *sqlite3.Stmt, sink sqltool.RowSink) (*tabular.Writer, []json.RawMessage) {
+func begin(s *sqlite3.Stmt, sink func(columns []string) rowWriter) (rowWriter, []json.RawMessage) {
 	names := make([]string, s.ColumnCount())
 	for i := range names {
 		names[i] = s.ColumnName(i)
@@ -164,7 +176,7 @@ func begin(s *sqlite3.Stmt, sink sqltool.RowSink) (*tabular.Writer, []json.RawMe
 }
 
 // rows gives rows to a writer until that is full.
-func rows(s *sqlite3.Stmt, sink sqltool.RowSink) error {
+func rows(s *sqlite3.Stmt, sink func(columns []string) rowWriter) error {
 	w, cells := begin(s, sink)
 	for s.Step() {
 		if !row(s, w, cells) {
@@ -175,7 +187,7 @@ func rows(s *sqlite3.Stmt, sink sqltool.RowSink) error {
 }
 
 // row encodes a row by the storage class of each value.
-func row(s *sqlite3.Stmt, w *tabular.Writer, cells []json.RawMessage) bool {
+func row(s *sqlite3.Stmt, w rowWriter, cells []json.RawMessage) bool {
 	for i := range cells {
 		dst := cells[i][:0]
 		switch s.ColumnType(i) {

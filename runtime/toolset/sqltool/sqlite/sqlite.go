@@ -26,9 +26,13 @@
 // # Time
 //
 // SQLite looks whether it should stop between its operations, not within one. Functions
-// that take long on a long text, LIKE, GLOB, instr and replace, are replaced by some that
-// are linear or look too. A call that is in another long one, such as printing a text of
-// 16 MiB, ends late: within seconds, not at once.
+// that take long on a long text, LIKE, GLOB, instr, trim and replace, are replaced by some
+// that are linear or look too. A call that is in another long one, such as printing a text
+// of 16 MiB, ends late: within seconds, not at once.
+//
+// A program whose first line of main is worker.Main(sqlite.Worker) has its files open in
+// child processes: what doesn't end two seconds after its time, or crashes, is killed, and
+// the next call has another one. Results are at most 32 MiB then.
 package sqlite
 
 import (
@@ -120,6 +124,14 @@ func (dialect) Open(ctx context.Context, s connection.Source, o sqltool.Options)
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
+	if linked() {
+		return openRemote(ctx, path, o)
+	}
+	return openHere(ctx, path, o)
+}
+
+// openHere opens a file in this process.
+func openHere(ctx context.Context, path string, o sqltool.Options) (*engine, error) {
 	e := &engine{path: path, options: o, slots: make(chan struct{}, o.MaxConns)}
 	r, err := e.acquire(ctx, false)
 	if err != nil {

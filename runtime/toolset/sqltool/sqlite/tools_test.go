@@ -538,10 +538,11 @@ func TestS33Functions(t *testing.T) {
 		}
 		return "'" + strings.ReplaceAll(b.String(), "'", "''") + "'"
 	}
-	exprs := []string{"NULL LIKE 'a'", "'a' LIKE NULL", "1 LIKE '1'", "'Äa' LIKE 'äA'", "'a_b' LIKE 'a\\_b' ESCAPE '\\'", "'axb' LIKE 'a\\_b' ESCAPE '\\'", "instr(x'0102', x'02')", "instr('äb', 'b')", "instr(NULL, 'a')", "replace('abc', '', 'x')", "replace(NULL, 'a', 'b')", "'a]' GLOB 'a[]]'", "'a-' GLOB 'a[a-]'", "'b' GLOB '[^a]'", "'b' GLOB '[a'", "'ab' LIKE 'a%' ESCAPE '%'"}
+	exprs := []string{"NULL LIKE 'a'", "'a' LIKE NULL", "1 LIKE '1'", "'Äa' LIKE 'äA'", "'a_b' LIKE 'a\\_b' ESCAPE '\\'", "'axb' LIKE 'a\\_b' ESCAPE '\\'", "instr(x'0102', x'02')", "instr('äb', 'b')", "instr(NULL, 'a')", "replace('abc', '', 'x')", "replace(NULL, 'a', 'b')", "'a]' GLOB 'a[]]'", "'a-' GLOB 'a[a-]'", "'b' GLOB '[^a]'", "'b' GLOB '[a'", "'ab' LIKE 'a%' ESCAPE '%'",
+		"hex(unhex('0aFf'))", "hex(unhex('0a Ff', ' '))", "hex(unhex('0 aFf', ' '))", "unhex('0a-Ff', ' ')", "hex(unhex('é0aé', 'é'))", "hex(unhex('0aa', 'a'))", "hex(unhex('0aga', 'ga'))", "unhex('0')", "hex(unhex(''))", "unhex(NULL)", "hex(unhex('', ''))", "hex(unhex(12))"}
 	for range 3000 {
 		exprs = append(exprs, pick("aAbäé%_", 8)+" LIKE "+pick("aAbäé%_", 6), pick("aAb[]^-*?é", 8)+" GLOB "+pick("aAb[]^-*?é", 7),
-			"instr("+pick("abé", 8)+", "+pick("abé", 3)+")", "replace("+pick("abé", 8)+", "+pick("abé", 3)+", "+pick("xy", 3)+")")
+			"hex(unhex("+pick("0aF-é", 8)+", "+pick("a-é", 3)+"))", "instr("+pick("abé", 8)+", "+pick("abé", 3)+")", "replace("+pick("abé", 8)+", "+pick("abé", 3)+", "+pick("xy", 3)+")")
 	}
 	for from := 0; from < len(exprs); from += 40 {
 		part := exprs[from:min(len(exprs), from+40)]
