@@ -38,6 +38,10 @@ type Engine interface {
 	// be used. The name is written as in SQL.
 	Schema(ctx context.Context, name string) (*Schema, error)
 
+	// Triggered are the relations that may be used, as they are shown, whose changes do
+	// more than a statement says: by triggers, or rules.
+	Triggered(ctx context.Context) ([]string, error)
+
 	// Classify says what kind of problem an error is, of the engine's or of its statements',
 	// by the engine's codes.
 	Classify(err error) Problem

@@ -166,8 +166,9 @@ func (t *Toolset) Close() error { return t.engine.Close() }
 // FindSecrets implements [runtime.Secrets].
 func (t *Toolset) FindSecrets(text string) []runtime.Span { return t.engine.FindSecrets(text) }
 
-// Instructions implements [runtime.Instructor].
-func (t *Toolset) Instructions(context.Context) ([]runtime.Instruction, error) {
+// Instructions implements [runtime.Instructor]. With AllowWrites the database is asked which
+// tables have triggers; one that can't be reached is the first call's business.
+func (t *Toolset) Instructions(ctx context.Context) ([]runtime.Instruction, error) {
 	o, p := &t.options, t.options.Prefix
 	var b strings.Builder
 	fmt.Fprintf(&b, "The tools %slist_tables, %sget_schema, %squery and %scheck_query are one %s database. ", p, p, p, p, t.dialect.Name())
@@ -175,8 +176,27 @@ func (t *Toolset) Instructions(context.Context) ([]runtime.Instruction, error) {
 	fmt.Fprintf(&b, "At most %d rows and %d bytes are shown: aggregate, filter and limit in SQL. ", o.MaxRows, o.MaxResultBytes)
 	if o.AllowWrites {
 		b.WriteString("INSERT, UPDATE and DELETE change the database for good, each call by itself.")
+		if names := t.triggered(ctx); len(names) > 0 {
+			fmt.Fprintf(&b, " A change of %s does more than the statement says: triggers of the database's own run.", strings.Join(names, ", "))
+		}
 	} else {
 		b.WriteString("Nothing can be changed.")
 	}
 	return []runtime.Instruction{{Text: b.String()}}, nil
+}
+
+// maxTriggered is how many tables with triggers are named.
+const maxTriggered = 20
+
+func (t *Toolset) triggered(ctx context.Context) (names []string) {
+	ctx, cancel := context.WithTimeout(ctx, t.options.Timeout)
+	defer cancel()
+	_ = t.with(ctx, func(e Engine) (err error) {
+		names, err = e.Triggered(ctx)
+		return err
+	})
+	if len(names) > maxTriggered {
+		names = append(names[:maxTriggered:maxTriggered], "others")
+	}
+	return names
 }

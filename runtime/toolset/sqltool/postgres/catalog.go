@@ -128,6 +128,24 @@ func (e *engine) after(shown string) (schema, name string, ok bool) {
 	return t.schema.Text, t.name.Text, true
 }
 
+// Triggered implements [sqltool.Engine].
+func (e *engine) Triggered(ctx context.Context) (names []string, err error) {
+	s, err := e.begin(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.end(ctx)
+	b := sqlbuilder.PostgreSQL.NewSelectBuilder()
+	b.Select("n.nspname", "t.relname").From("pg_class t").Join("pg_namespace n", "n.oid = t.relnamespace").
+		Where("t.relkind IN ('r', 'v', 'f', 'p')", e.listed(&b.Cond, "t", "n"), b.Or("EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = t.oid AND NOT g.tgisinternal)",
+			"EXISTS (SELECT FROM pg_rewrite w WHERE w.ev_class = t.oid AND w.ev_type <> '1')")).OrderBy("n.nspname", "t.relname")
+	rows, err := s.rows(ctx, b)
+	for _, r := range rows {
+		names = append(names, e.shown(string(r[0]), string(r[1])))
+	}
+	return names, err
+}
+
 // Schema implements [sqltool.Engine].
 func (e *engine) Schema(ctx context.Context, name string) (*sqltool.Schema, error) {
 	t, err := parseEntry(name, e.options.Schema)

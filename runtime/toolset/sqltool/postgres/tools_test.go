@@ -445,6 +445,27 @@ func TestS12CutThroughARun(t *testing.T) {
 	}
 }
 
+// TestS19Triggers says to the model which tables have triggers.
+func TestS19Triggers(t *testing.T) {
+	t.Parallel()
+	db := database(t, "template1", shop, `CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+		CREATE TRIGGER t BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION nothing(); CREATE TRIGGER t BEFORE INSERT ON secrets FOR EACH ROW EXECUTE FUNCTION nothing();
+		CREATE RULE r AS ON INSERT TO sales.region DO ALSO SELECT 1`)
+	for _, writes := range []bool{true, false} {
+		ts, err := sqltool.New(postgres.Dialect, connection.Direct(conn(t, db)), sqltool.Options{AllowedTables: []string{"orders", "customers", "sales.region"}, AllowWrites: writes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := ts.Instructions(context.Background())
+		if err != nil || strings.Contains(in[0].Text, " A change of orders, sales.region does more than the statement says: triggers of the database's own run.") != writes {
+			t.Errorf("%v, %v", in, err)
+		}
+		if err := ts.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestS48Conformance(t *testing.T) {
 	t.Parallel()
 	db := database(t, "template1", shop)

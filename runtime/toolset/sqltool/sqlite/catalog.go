@@ -45,6 +45,26 @@ func (e *engine) relation(r relation, estimates map[string]int64) sqltool.Relati
 	return sqltool.Relation{Name: r.shown, Kind: r.kind, RowEstimate: estimate}
 }
 
+// Triggered implements [sqltool.Engine].
+func (e *engine) Triggered(ctx context.Context) (names []string, err error) {
+	c, err := e.acquire(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer e.release(c)
+	c.db.SetInterrupt(ctx)
+	p, err := e.policyOf(c)
+	if err != nil {
+		return nil, err
+	}
+	err = c.own("SELECT DISTINCT tbl_name FROM sqlite_schema WHERE type = 'trigger' ORDER BY 1", nil, func(s *sqlite3.Stmt) {
+		if table := fold(s.ColumnText(0)); p.allowed[table] {
+			names = append(names, p.all[table].shown)
+		}
+	})
+	return names, err
+}
+
 // estimates are the numbers of rows that ANALYZE has left; none, where it never ran.
 func (c *conn) estimates() (map[string]int64, error) {
 	there := false

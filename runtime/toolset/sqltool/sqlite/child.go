@@ -33,6 +33,7 @@ const (
 	opClose     = "close"
 	opRelations = "relations"
 	opSchema    = "schema"
+	opTriggered = "triggered"
 )
 
 // request is what a child is asked. The fields are those of its op.
@@ -57,6 +58,7 @@ type reply struct {
 	Affected  int64
 	Rows      *rowsReply
 	Relations []sqltool.Relation
+	Names     []string // of tables with triggers, or of what is listed and isn't there
 	Schema    *sqltool.Schema
 }
 
@@ -152,7 +154,9 @@ func (q *request) do(ctx context.Context, r *reply) (err error) {
 	e, s := child.engine, child.statement
 	switch {
 	case q.Op == opOpen:
-		child.engine, err = openHere(ctx, q.Path, q.Options)
+		if child.engine, err = openHere(ctx, q.Path, q.Options); err == nil {
+			r.Names = child.engine.missing()
+		}
 	case e == nil:
 		return errNotOpen
 	case q.Op == opGuard:
@@ -164,6 +168,8 @@ func (q *request) do(ctx context.Context, r *reply) (err error) {
 		r.Relations, err = e.Relations(ctx, q.Page)
 	case q.Op == opSchema:
 		r.Schema, err = e.Schema(ctx, q.Name)
+	case q.Op == opTriggered:
+		r.Names, err = e.Triggered(ctx)
 	case s == nil:
 		return errNotOpen
 	case q.Op == opDescribe:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
+	"log/slog"
 	goruntime "runtime"
 	"sync"
 	"time"
@@ -24,12 +25,14 @@ type remote struct {
 	path    string
 	options sqltool.Options
 	slots   chan struct{} // one a child that is in use
+	warned  sync.Once
 
 	mu     sync.Mutex
 	idle   []*worker.Process
 	closed bool
 }
 
+// openRemote opens a file in a first child.
 func openRemote(ctx context.Context, path string, o sqltool.Options) (*remote, error) {
 	r := &remote{path: path, options: o, slots: make(chan struct{}, o.MaxConns)}
 	p, err := r.acquire(ctx)
@@ -38,6 +41,13 @@ func openRemote(ctx context.Context, path string, o sqltool.Options) (*remote, e
 	}
 	r.release(p)
 	return r, nil
+}
+
+// warn logs entries of the list that there is nothing of yet.
+func warn(ctx context.Context, missing []string) {
+	for _, entry := range missing {
+		slog.WarnContext(ctx, "sqltool: there is no such table yet", "entry", entry)
+	}
 }
 
 // A remoteError is an error of a child's.
@@ -60,8 +70,11 @@ func (r *remote) acquire(ctx context.Context) (*worker.Process, error) {
 	}
 	p, err := worker.Start(ctx, Worker)
 	if err == nil {
-		if _, err = call(ctx, p, &request{Op: opOpen, Path: r.path, Options: r.options}); err != nil {
+		var opened *reply
+		if opened, err = call(ctx, p, &request{Op: opOpen, Path: r.path, Options: r.options}); err != nil {
 			err = errors.Join(err, p.Close())
+		} else {
+			r.warned.Do(func() { warn(ctx, opened.Names) })
 		}
 	}
 	if err != nil {
@@ -172,6 +185,15 @@ func (r *remote) Relations(ctx context.Context, page sqltool.Page) ([]sqltool.Re
 		return nil, err
 	}
 	return answer.Relations, nil
+}
+
+// Triggered implements [sqltool.Engine].
+func (r *remote) Triggered(ctx context.Context) ([]string, error) {
+	answer, err := r.ask(ctx, &request{Op: opTriggered})
+	if err != nil {
+		return nil, err
+	}
+	return answer.Names, nil
 }
 
 // Schema implements [sqltool.Engine].

@@ -127,7 +127,27 @@ func (dialect) Open(ctx context.Context, s connection.Source, o sqltool.Options)
 	if linked() {
 		return openRemote(ctx, path, o)
 	}
-	return openHere(ctx, path, o)
+	e, err := openHere(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	warn(ctx, e.missing())
+	return e, nil
+}
+
+// missing are the entries of the list that there is nothing of.
+func (e *engine) missing() (entries []string) {
+	for _, entry := range e.options.AllowedTables {
+		part, err := parse(entry)
+		there := false
+		for _, r := range e.policy.all {
+			there = there || err == nil && part.Matches(r.name)
+		}
+		if !there {
+			entries = append(entries, entry)
+		}
+	}
+	return entries
 }
 
 // openHere opens a file in this process.

@@ -653,6 +653,22 @@ func TestS39Replaced(t *testing.T) {
 	}
 }
 
+// TestS19Triggers says to the model which tables have triggers.
+func TestS19Triggers(t *testing.T) {
+	t.Parallel()
+	ts, err := sqltool.New(sqlite.Dialect, connection.Direct(connection.Connection{ID: "db", Host: database(t, shop)}), sqltool.Options{AllowedTables: []string{"orders", "customers", "nothere"}, AllowWrites: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := ts.Instructions(t.Context())
+	if err != nil || !strings.HasSuffix(in[0].Text, " A change of orders does more than the statement says: triggers of the database's own run.") {
+		t.Errorf("%v, %v", in, err)
+	}
+	if err := ts.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestS48Conformance(t *testing.T) {
 	t.Parallel()
 	path := database(t, shop)
