@@ -50,7 +50,7 @@ var rules = []rule{
 	{"runtime/toolset/sqltool", []string{"runtime", "runtime/schema", "runtime/toolimpl", "runtime/connection", "runtime/tabular"}, "a toolset knows no adapter, and no other toolset"},
 	{"runtime/toolset/sqltool/sqlite", []string{"runtime/toolset/sqltool", "runtime/connection", "runtime/tabular", "runtime/worker"}, "a dialect is linked by who wants it"},
 	{"runtime/toolset/sqltool/postgres", []string{"runtime/toolset/sqltool", "runtime/connection", "runtime/tabular", "runtime/worker"}, "a dialect is linked by who wants it"},
-	{"runtime/toolset/sqltool/internal/sqltest", []string{"runtime", "runtime/connection", "runtime/toolset/sqltool"}, "tests of dialects differ in the dialect"},
+	{"runtime/toolset/sqltool/internal/sqltest", []string{"runtime", "runtime/connection", "runtime/tabular", "runtime/toolset/sqltool"}, "tests of dialects differ in the dialect"},
 	{"runtime/worker", []string{"runtime", "runtime/schema"}, "a child process knows nothing of what it is for"},
 	{"runtime/wrap", []string{"runtime", "runtime/schema"}, "a wrapper knows toolsets, and none in particular"},
 	{"runtime/wrap/limit", []string{"runtime", "runtime/wrap"}, "limits are wrappers with dependencies of their own"},

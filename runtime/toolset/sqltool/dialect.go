@@ -3,6 +3,7 @@ package sqltool
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -181,3 +182,12 @@ type Param struct{ JSON json.RawMessage }
 
 // A RowSink gives a writer for rows of these columns.
 type RowSink func(columns []string) *tabular.Writer
+
+// A ParamsError says that there are too many or too few values for a statement: what an
+// engine returns of [Statement.Query].
+type ParamsError struct{ Want, Got int }
+
+// Error says how many there are to be.
+func (e *ParamsError) Error() string {
+	return fmt.Sprintf("the statement has %d parameters, and there are %d params", e.Want, e.Got)
+}

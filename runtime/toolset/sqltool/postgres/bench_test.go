@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"context"
 	goruntime "runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,19 +12,9 @@ import (
 	"github.com/toolgen/toolgen/runtime/connection"
 	"github.com/toolgen/toolgen/runtime/tabular"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool/internal/sqltest"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool/postgres"
 )
-
-func medianOf(n int, f func()) float64 {
-	times := make([]float64, n)
-	for i := range times {
-		begin := time.Now()
-		f()
-		times[i] = float64(time.Since(begin))
-	}
-	slices.Sort(times)
-	return times[n/2]
-}
 
 // lifted is a number of rows, or bytes, that no benchmark comes to.
 const lifted = 1 << 40
@@ -39,26 +28,6 @@ func engine(tb testing.TB, database string, maxRows int) sqltool.Engine {
 	}
 	tb.Cleanup(func() { _ = e.Close() })
 	return e
-}
-
-// fetch is a guarded query with these bounds; it returns how many bytes are shown.
-func fetch(tb testing.TB, e sqltool.Engine, sql string, b tabular.Bounds) int {
-	tb.Helper()
-	s, err := e.Guard(context.Background(), sql)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var w *tabular.Writer
-	if _, err := s.Query(context.Background(), nil, func(columns []string) *tabular.Writer {
-		w = tabular.New(context.Background(), columns, b)
-		return w
-	}); err != nil {
-		tb.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		tb.Fatal(err)
-	}
-	return len(w.Finish(false, -1).Structured)
 }
 
 // BenchmarkFetch compares a query with its bounds lifted with the driver's own loop, which
@@ -96,10 +65,12 @@ func BenchmarkFetch(b *testing.B) {
 			b.Fatal(rows.Err(), got)
 		}
 	}
-	ours := func() { fetch(b, e, "SELECT * FROM t", tabular.Bounds{MaxRows: lifted, MaxResultBytes: lifted}) }
+	ours := func() {
+		sqltest.Fetch(b, e, "SELECT * FROM t", tabular.Bounds{MaxRows: lifted, MaxResultBytes: lifted})
+	}
 	for b.Loop() {
 		const turns = 7
-		bare, guarded := medianOf(turns, raw), medianOf(turns, ours)
+		bare, guarded := sqltest.Median(turns, raw), sqltest.Median(turns, ours)
 		b.ReportMetric(bare/guarded, "throughput")
 	}
 	b.ReportMetric(0, "ns/op")
@@ -111,14 +82,14 @@ func BenchmarkBounded(b *testing.B) {
 	db := database(b, "template1", "CREATE TABLE t AS SELECT g AS id, 'name ' || g AS name, g * 0.5::float8 AS price, 'a note about number ' || g AS note FROM generate_series(1, 3000000) g", "ANALYZE t")
 	e := engine(b, db, tabular.DefaultMaxRows)
 	var before, after goruntime.MemStats
-	all := func() { fetch(b, e, "SELECT * FROM t", tabular.Bounds{}) }
-	limited := func() { fetch(b, e, "SELECT * FROM t LIMIT 51", tabular.Bounds{}) }
+	all := func() { sqltest.Fetch(b, e, "SELECT * FROM t", tabular.Bounds{}) }
+	limited := func() { sqltest.Fetch(b, e, "SELECT * FROM t LIMIT 51", tabular.Bounds{}) }
 	limited()
 	goruntime.GC()
 	goruntime.ReadMemStats(&before)
 	for b.Loop() {
 		const turns = 200
-		b.ReportMetric(medianOf(turns, all)/medianOf(turns, limited), "ratio")
+		b.ReportMetric(sqltest.Median(turns, all)/sqltest.Median(turns, limited), "ratio")
 	}
 	goruntime.GC()
 	goruntime.ReadMemStats(&after)
@@ -147,12 +118,12 @@ func BenchmarkGuard(b *testing.B) {
 			}
 			for b.Loop() {
 				const turns = 200
-				bare := medianOf(turns, func() {
+				bare := sqltest.Median(turns, func() {
 					if _, err := postgres.ParseHere(sql); err != nil {
 						b.Fatal(err)
 					}
 				})
-				guarded := medianOf(turns, func() {
+				guarded := sqltest.Median(turns, func() {
 					if err := postgres.Check(sql); err != nil {
 						b.Fatal(err)
 					}
@@ -171,6 +142,6 @@ func BenchmarkQuery(b *testing.B) {
 	e := engine(b, database(b, "template1", "CREATE TABLE t AS SELECT 1 AS id"), tabular.DefaultMaxRows)
 	b.ReportAllocs()
 	for b.Loop() {
-		fetch(b, e, "SELECT id FROM t WHERE id = 1", tabular.Bounds{})
+		sqltest.Fetch(b, e, "SELECT id FROM t WHERE id = 1", tabular.Bounds{})
 	}
 }

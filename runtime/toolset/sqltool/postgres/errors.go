@@ -20,7 +20,7 @@ func (e *engine) Classify(err error) sqltool.Problem {
 		refusal *sqltool.Refusal
 		syntax  *syntaxError
 		missing *missingError
-		params  *paramsError
+		params  *sqltool.ParamsError
 		server  *pgconn.PgError
 		large   *pgproto3.ExceededMaxBodyLenErr
 	)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
@@ -285,27 +284,11 @@ func FuzzGuard(f *testing.F) {
 // soak; after each the next honest one works.
 func TestS18Texts(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(3, 4))
-	var pieces []string
-	for _, l := range sqltest.Lines(t, "postgres.jsonl") {
-		if len(l.SQL) < 1000 {
-			pieces = append(pieces, strings.Fields(l.SQL)...)
-		}
-	}
 	db := database(t, corpusTemplate(t))
 	watch := admin(t, db)
 	before := state(t, watch)
 	s := open(t, db, sqltool.Options{AllowedTables: []string{"orders", "orders_view"}, Timeout: 5 * time.Second, MaxConns: 1})
-	n := 1000
-	if os.Getenv("TOOLGEN_SOAK") != "" {
-		n = 10_000
-	}
-	for range n {
-		var text []string
-		for range 1 + random.IntN(14) {
-			text = append(text, pieces[random.IntN(len(pieces))])
-		}
-		sql := strings.Join(text, " ")
+	for sql := range sqltest.Texts(t, "postgres.jsonl", 1000) {
 		if got := s.Query(sql); strings.Contains(got, "tok1") || strings.HasPrefix(got, "fatal") {
 			t.Fatalf("%q: %s", sql, got)
 		}

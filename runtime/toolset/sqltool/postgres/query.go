@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -121,7 +120,7 @@ func (s *statement) fetch(ctx context.Context, sink sqltool.RowSink) error {
 // statement's.
 func (s *statement) values(params []sqltool.Param) ([][]byte, error) {
 	if len(params) != s.params {
-		return nil, &paramsError{s.params, len(params)}
+		return nil, &sqltool.ParamsError{Want: s.params, Got: len(params)}
 	}
 	values := make([][]byte, len(params))
 	for i, p := range params {
@@ -141,13 +140,6 @@ func (s *statement) values(params []sqltool.Param) ([][]byte, error) {
 		}
 	}
 	return values, nil
-}
-
-// A paramsError says that there are too many or too few values.
-type paramsError struct{ want, got int }
-
-func (e *paramsError) Error() string {
-	return fmt.Sprintf("the statement has %d parameters, and there are %d params", e.want, e.got)
 }
 
 var errNUL = errors.New("a text in params has a NUL character, which PostgreSQL has none of")

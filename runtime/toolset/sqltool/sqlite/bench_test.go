@@ -4,16 +4,15 @@ import (
 	"context"
 	"path/filepath"
 	goruntime "runtime"
-	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/toolgen/toolgen/runtime/connection"
 	"github.com/toolgen/toolgen/runtime/tabular"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
+	"github.com/toolgen/toolgen/runtime/toolset/sqltool/internal/sqltest"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool/sqlite"
 )
 
@@ -33,37 +32,6 @@ func engine(tb testing.TB, path string) sqltool.Engine {
 	}
 	tb.Cleanup(func() { _ = e.Close() })
 	return e
-}
-
-// fetch is a guarded query with these bounds; it returns how many bytes are shown.
-func fetch(tb testing.TB, e sqltool.Engine, sql string, b tabular.Bounds) int {
-	tb.Helper()
-	s, err := e.Guard(context.Background(), sql)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var w *tabular.Writer
-	if _, err := s.Query(context.Background(), nil, func(columns []string) *tabular.Writer {
-		w = tabular.New(context.Background(), columns, b)
-		return w
-	}); err != nil {
-		tb.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		tb.Fatal(err)
-	}
-	return len(w.Finish(false, -1).Structured)
-}
-
-func medianOf(n int, f func()) float64 {
-	times := make([]float64, n)
-	for i := range times {
-		begin := time.Now()
-		f()
-		times[i] = float64(time.Since(begin))
-	}
-	slices.Sort(times)
-	return times[n/2]
 }
 
 // BenchmarkFetch compares a query with its bounds lifted with the driver's own loop, which
@@ -93,10 +61,12 @@ func BenchmarkFetch(b *testing.B) {
 			b.Fatal(err, rows)
 		}
 	}
-	ours := func() { fetch(b, e, "SELECT * FROM t", tabular.Bounds{MaxRows: 1 << 40, MaxResultBytes: 1 << 40}) }
+	ours := func() {
+		sqltest.Fetch(b, e, "SELECT * FROM t", tabular.Bounds{MaxRows: 1 << 40, MaxResultBytes: 1 << 40})
+	}
 	for b.Loop() {
 		const turns = 5
-		bare, guarded := medianOf(turns, raw), medianOf(turns, ours)
+		bare, guarded := sqltest.Median(turns, raw), sqltest.Median(turns, ours)
 		b.ReportMetric(bare/guarded, "throughput")
 	}
 	b.ReportMetric(0, "ns/op")
@@ -107,14 +77,14 @@ func BenchmarkFetch(b *testing.B) {
 func BenchmarkBounded(b *testing.B) {
 	e := engine(b, rowsFile(b, 3_000_000))
 	var before, after goruntime.MemStats
-	all := func() { fetch(b, e, "SELECT * FROM t", tabular.Bounds{}) }
-	limited := func() { fetch(b, e, "SELECT * FROM t LIMIT 51", tabular.Bounds{}) }
+	all := func() { sqltest.Fetch(b, e, "SELECT * FROM t", tabular.Bounds{}) }
+	limited := func() { sqltest.Fetch(b, e, "SELECT * FROM t LIMIT 51", tabular.Bounds{}) }
 	limited()
 	goruntime.GC()
 	goruntime.ReadMemStats(&before)
 	for b.Loop() {
 		const turns = 200
-		b.ReportMetric(medianOf(turns, all)/medianOf(turns, limited), "ratio")
+		b.ReportMetric(sqltest.Median(turns, all)/sqltest.Median(turns, limited), "ratio")
 	}
 	goruntime.GC()
 	goruntime.ReadMemStats(&after)
@@ -139,14 +109,14 @@ func BenchmarkGuard(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				const turns = 100
-				bare := medianOf(turns, func() {
+				bare := sqltest.Median(turns, func() {
 					s, _, err := db.Prepare(sql)
 					if err != nil {
 						b.Fatal(err)
 					}
 					_ = s.Close()
 				})
-				guarded := medianOf(turns, func() {
+				guarded := sqltest.Median(turns, func() {
 					s, err := e.Guard(context.Background(), sql)
 					if err != nil {
 						b.Fatal(err)

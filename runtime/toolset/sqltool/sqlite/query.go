@@ -118,19 +118,12 @@ func all(s *sqlite3.Stmt, sink func(columns []string) rowWriter) error {
 	return s.Err()
 }
 
-// paramsError says that there are too many or too few values.
-type paramsError struct{ want, got int }
-
-func (e *paramsError) Error() string {
-	return "the statement has " + strconv.Itoa(e.want) + " parameters, and there are " + strconv.Itoa(e.got) + " params"
-}
-
 var errTooLarge = errors.New("a number in params is too large for a number of the database")
 
 // bind binds values: numbers as they are written, whole ones as integers.
 func bind(s *sqlite3.Stmt, params []sqltool.Param) error {
 	if n := s.BindCount(); n != len(params) {
-		return &paramsError{n, len(params)}
+		return &sqltool.ParamsError{Want: n, Got: len(params)}
 	}
 	for i, p := range params {
 		var err error
@@ -221,7 +214,7 @@ func row(s *sqlite3.Stmt, w rowWriter, cells []json.RawMessage) bool {
 // a statement; its words tell which.
 func (e *engine) Classify(err error) sqltool.Problem {
 	var refusal *sqltool.Refusal
-	var wrong *paramsError
+	var wrong *sqltool.ParamsError
 	switch {
 	case errors.As(err, &refusal):
 		return sqltool.Problem{Class: sqltool.Refused, Message: refusal.Error()}

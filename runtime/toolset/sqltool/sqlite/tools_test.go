@@ -50,28 +50,7 @@ func TestS6ListTables(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	all := open(t, path, sqltool.Options{AllTables: true, PageSize: 2})
-	var names []string
-	cursor := ""
-	for {
-		args := map[string]any{}
-		if cursor != "" {
-			args["cursor"] = cursor
-		}
-		var page struct {
-			Tables []struct{ Name string }
-			Next   string `json:"next_cursor"`
-		}
-		if err := json.Unmarshal([]byte(all.CallTool("list_tables", args)), &page); err != nil {
-			t.Fatal(err)
-		}
-		for _, table := range page.Tables {
-			names = append(names, table.Name)
-		}
-		if cursor = page.Next; cursor == "" {
-			break
-		}
-	}
-	if got := strings.Join(names, " "); got != `"Order Items" audit big bigger customers leak orders secrets` {
+	if got := strings.Join(all.Names(), " "); got != `"Order Items" audit big bigger customers leak orders secrets` {
 		t.Errorf("%s", got)
 	}
 	if got := all.CallTool("list_tables", map[string]any{"cursor": "forged"}); !strings.HasPrefix(got, "retry list_tables: this cursor is none of this list") {
@@ -730,24 +709,10 @@ func FuzzGuard(f *testing.F) {
 // soak; after each the next honest one works.
 func TestS18Texts(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(3, 4))
-	var pieces []string
-	for _, l := range sqltest.Lines(t, "sqlite.jsonl") {
-		pieces = append(pieces, strings.Fields(l.SQL)...)
-	}
 	path := database(t, setup(t))
 	before := dump(t, path)
 	s := open(t, path, sqltool.Options{AllowedTables: []string{"orders", "orders_view"}, Timeout: time.Second})
-	n := 1000
-	if os.Getenv("TOOLGEN_SOAK") != "" {
-		n = 10_000
-	}
-	for range n {
-		var text []string
-		for range 1 + random.IntN(14) {
-			text = append(text, pieces[random.IntN(len(pieces))])
-		}
-		sql := strings.Join(text, " ")
+	for sql := range sqltest.Texts(t, "sqlite.jsonl", 1000) {
 		if got := s.Query(sql); strings.Contains(got, "tok1") || strings.HasPrefix(got, "fatal") {
 			t.Fatalf("%q: %s", sql, got)
 		}

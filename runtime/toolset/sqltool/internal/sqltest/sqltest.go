@@ -6,15 +6,21 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"iter"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/toolgen/toolgen/runtime"
 	"github.com/toolgen/toolgen/runtime/connection"
+	"github.com/toolgen/toolgen/runtime/tabular"
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
 )
 
@@ -135,4 +141,90 @@ func Setup(tb testing.TB, name string) string {
 		tb.Fatal(err)
 	}
 	return string(text)
+}
+
+// Names are those that list_tables shows, over all its pages.
+func (s *Session) Names() (names []string) {
+	s.TB.Helper()
+	for cursor := ""; ; {
+		args := map[string]any{}
+		if cursor != "" {
+			args["cursor"] = cursor
+		}
+		var page struct {
+			Tables []struct {
+				Name string `json:"name"`
+			} `json:"tables"`
+			Next string `json:"next_cursor"`
+		}
+		if err := json.Unmarshal([]byte(s.CallTool("list_tables", args)), &page); err != nil {
+			s.TB.Fatal(err)
+		}
+		for _, table := range page.Tables {
+			names = append(names, table.Name)
+		}
+		if cursor = page.Next; cursor == "" {
+			return names
+		}
+	}
+}
+
+// Texts yields texts that are made of pieces of the corpus: the same ones each time, and
+// ten times as many in a soak.
+func Texts(tb testing.TB, name string, n int) iter.Seq[string] {
+	tb.Helper()
+	var pieces []string
+	for _, l := range Lines(tb, name) {
+		const long = 1000
+		if len(l.SQL) < long {
+			pieces = append(pieces, strings.Fields(l.SQL)...)
+		}
+	}
+	if os.Getenv("TOOLGEN_SOAK") != "" {
+		n *= 10
+	}
+	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // the texts are to be the same each time
+	return func(yield func(string) bool) {
+		for range n {
+			var text []string
+			for range 1 + random.IntN(14) {
+				text = append(text, pieces[random.IntN(len(pieces))])
+			}
+			if !yield(strings.Join(text, " ")) {
+				return
+			}
+		}
+	}
+}
+
+// Fetch is a guarded query with these bounds; it returns how many bytes are shown.
+func Fetch(tb testing.TB, e sqltool.Engine, sql string, b tabular.Bounds) int {
+	tb.Helper()
+	s, err := e.Guard(context.Background(), sql)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var w *tabular.Writer
+	if _, err := s.Query(context.Background(), nil, func(columns []string) *tabular.Writer {
+		w = tabular.New(context.Background(), columns, b)
+		return w
+	}); err != nil {
+		tb.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return len(w.Finish(false, -1).Structured)
+}
+
+// Median is how many nanoseconds a function takes, in the median of n times.
+func Median(n int, f func()) float64 {
+	times := make([]float64, n)
+	for i := range times {
+		begin := time.Now()
+		f()
+		times[i] = float64(time.Since(begin))
+	}
+	slices.Sort(times)
+	return times[n/2]
 }
