@@ -1,6 +1,7 @@
 -- What is reached through the relations of a statement: $1 are views, of which the
 -- relations below are read or written; $2 and $3 are tables whose rows are updated and
--- deleted, and with them those of tables whose foreign keys say so.
+-- deleted, and with them those of tables whose foreign keys say so; $4 are all that are
+-- written, whose rules reach others.
 WITH RECURSIVE below(oid) AS (
   SELECT unnest($1::oid[]) UNION
   SELECT d.refobjid FROM below b JOIN pg_rewrite r ON r.ev_class = b.oid AND r.ev_type = '1'
@@ -19,10 +20,12 @@ changed(oid, updated, deleted) AS (
     UNION ALL SELECT k.conrelid, true FROM keys k WHERE k.confrelid = c.oid AND (k.by_update AND c.updated OR k.by_delete AND c.deleted)
   ) k
 )
-SELECT coalesce(json_agg(json_build_object('schema', n.nspname, 'name', r.relname, 'kind', r.relkind, 'policies', r.relrowsecurity, 'key', NOT b.below)), '[]')::text
+SELECT coalesce(json_agg(json_build_object('schema', n.nspname, 'name', r.relname, 'kind', r.relkind, 'policies', r.relrowsecurity, 'how', b.how)), '[]')::text
 FROM (
-  SELECT oid, true AS below FROM below
-  UNION SELECT coalesce(pg_partition_root(c.oid), c.oid), false FROM changed c
+  SELECT oid, 'view' AS how FROM below
+  UNION SELECT coalesce(pg_partition_root(c.oid), c.oid), 'key' FROM changed c
   WHERE NOT EXISTS (SELECT FROM pg_inherits i JOIN changed p ON p.oid = i.inhparent WHERE i.inhrelid = c.oid)
+  UNION SELECT d.refobjid, 'rule' FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+  WHERE r.ev_type <> '1' AND (r.ev_class = ANY ($4::oid[]) OR r.ev_class IN (SELECT oid FROM changed) OR r.ev_class IN (SELECT oid FROM below))
 ) b
 JOIN pg_class r ON r.oid = b.oid JOIN pg_namespace n ON n.oid = r.relnamespace

@@ -132,8 +132,9 @@ func serverProblem(server *pgconn.PgError, err error) sqltool.Problem {
 // reading it, or with a place in it. Functions and triggers may use any code for words of
 // their own.
 func isOfText(server *pgconn.PgError, err error) bool {
+	const untypedParam = "42P18" // which has no place
 	p, ok := errors.AsType[*placedError](err)
-	return ok && server.Where == "" && server.InternalQuery == "" && (p.analysed || server.Position > 0)
+	return ok && server.Where == "" && server.InternalQuery == "" && (server.Position > 0 || p.analysed && server.Code == untypedParam)
 }
 
 // quotedName is a name in a message; another language than English has the same quotes.

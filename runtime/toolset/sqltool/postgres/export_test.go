@@ -69,7 +69,7 @@ func (o *Open) Run(sql string) error {
 		return err
 	}
 	defer s.end(ctx)
-	if _, err := s.resolve(ctx, &found{}, o.engine.options.Schema, o.engine.reserved); err != nil {
+	if _, err := s.resolve(ctx, &found{}); err != nil {
 		return err
 	}
 	_, err = s.conn.ExecParams(ctx, sql, nil, nil, nil, nil).Close()

@@ -20,11 +20,20 @@ var functions = sync.OnceValue(func() map[string]bool {
 			all[line] = true
 		}
 	}
+	for name := range strings.FieldsSeq(newer) {
+		all[name] = true
+	}
 	return all
 })
 
+// newer are functions of PostgreSQL 16, 17 and 18, by their release notes; the rule is for
+// these too.
+const newer = `any_value array_reverse array_sample array_shuffle array_sort casefold crc32 crc32c date_add date_subtract erf erfc
+	gamma lgamma random_normal to_bin to_oct unicode_assigned unicode_version uuid_extract_timestamp
+	uuid_extract_version uuidv4 uuidv7 xmltext`
+
 // volatile are functions that return another value each time, and do nothing else.
-var volatile = []string{"random", "gen_random_uuid", "clock_timestamp"}
+var volatile = []string{"random", "gen_random_uuid", "clock_timestamp", "random_normal", "array_sample", "array_shuffle", "uuidv4", "uuidv7"}
 
 // identity are functions that say who is logged in and where: for lists that hide nothing.
 var identity = []string{
@@ -86,9 +95,19 @@ func (e *engine) passesHidden(h *hiddenAnswer) bool {
 	return ok || h.Extension != "" && h.Native
 }
 
-// callable are the functions of a name that a call can mean: of two with the same
-// arguments only the first on the search path, if the call names none of them.
+// anyCount is the number of a call's arguments where it isn't known.
+const anyCount = -1
+
+// callable are the functions of a name that a call can mean: those that take as many
+// arguments, and of two with the same arguments only the first on the search path, if the
+// call names none of them.
 func callable(all []functionAnswer, f *function) []functionAnswer {
+	fits := slices.DeleteFunc(slices.Clone(all), func(c functionAnswer) bool {
+		return f.args != anyCount && !c.Variadic && (f.args > c.Count || f.args < c.Least)
+	})
+	if len(fits) > 0 { // else the server says so
+		all = fits
+	}
 	if f.schema != "" || f.named {
 		return all
 	}

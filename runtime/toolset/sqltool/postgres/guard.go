@@ -47,7 +47,7 @@ func checkText(sql string) *sqltool.Refusal {
 
 // verdict asks the catalogue about a statement, and decides.
 func (e *engine) verdict(ctx context.Context, s *session, f *found) (*sqltool.Verdict, error) {
-	a, err := s.resolve(ctx, f, e.options.Schema, e.reserved)
+	a, err := s.resolve(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -63,5 +63,10 @@ func (e *engine) verdict(ctx context.Context, s *session, f *found) (*sqltool.Ve
 
 // called reports whether a statement calls a function of a name, or may.
 func called(f *found, name string) bool {
-	return slices.ContainsFunc(f.functions, func(c *function) bool { return c.name == name }) || len(f.attrs) > 0
+	for a := range f.attrs {
+		if a.name == name && !f.isColumn(a) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(f.functions, func(c *function) bool { return c.name == name })
 }

@@ -29,10 +29,13 @@ func (w *walk) call(n *node, s *scope) {
 		f.named = f.named || arg.is("NamedArgExpr")
 		f.literal = append(f.literal, isLiteral(arg))
 	}
-	w.addFunction(f)
 	if f.args == 1 {
 		w.addType(q, f.literal[0])
 	}
+	if n.get("agg_within_group").number != 0 { // what it orders by counts too
+		f.args = anyCount
+	}
+	w.addFunction(f)
 }
 
 func (w *walk) addFunction(f *function) {
@@ -169,7 +172,7 @@ func (w *walk) value(n *node, _ *scope) {
 
 // lock reads FOR UPDATE and the like, which change rows as much as a write does.
 func (w *walk) lock(*node, *scope) {
-	w.targets = true
+	w.targets, w.locks = true, true
 	if !w.options.AllowWrites {
 		w.refusef("rows can't be locked: leave FOR UPDATE and FOR SHARE out")
 	}

@@ -208,7 +208,7 @@ func (j *judgement) attr(a attr) {
 		return
 	}
 	name := qualified{"", a.name}
-	unary := slices.DeleteFunc(callable(j.functions[j.found.question.functions.at[name]], &function{}), func(c functionAnswer) bool { return !c.Unary })
+	unary := slices.DeleteFunc(callable(j.functions[j.found.question.functions.at[name]], &function{args: 1}), func(c functionAnswer) bool { return !c.Unary })
 	t := j.types[j.found.question.types.at[name]]
 	bad := slices.ContainsFunc(unary, func(c functionAnswer) bool { return !j.passes(a.name, &c) })
 	if bad || t != nil && j.refusesType(t, false) != "" {

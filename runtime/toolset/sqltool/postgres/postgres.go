@@ -129,6 +129,7 @@ type engine struct {
 	tables   []entry
 	allowed  []entry // functions
 	reserved string  // types, as an array of oids
+	jit      string  // the server's setting
 	keywords map[string]bool
 	deaf     deaf
 }
@@ -189,19 +190,19 @@ func (e *engine) start(ctx context.Context) error {
 		return err
 	}
 	defer s.end(ctx)
-	raw, err := s.own(ctx, "SELECT json_build_object('v', current_setting('server_version_num'), 'd', current_database(), 'e', current_setting('server_encoding'), 'r', ("+reservedSQL+
+	raw, err := s.own(ctx, "SELECT json_build_object('v', current_setting('server_version_num'), 'd', current_database(), 'e', current_setting('server_encoding'), 'j', (SELECT reset_val FROM pg_settings WHERE name = 'jit'), 'r', ("+reservedSQL+
 		"), 'k', (SELECT json_agg(word) FROM pg_get_keywords() WHERE catcode <> 'U'))::text")
 	if err != nil {
 		return err
 	}
 	var server struct {
-		V, D, E, R string
-		K          []string
+		V, D, E, J, R string
+		K             []string
 	}
 	if err := decode(raw, &server); err != nil {
 		return err
 	}
-	e.database, e.reserved, e.keywords = server.D, server.R, make(map[string]bool)
+	e.database, e.reserved, e.jit, e.keywords = server.D, server.R, server.J, make(map[string]bool)
 	for _, word := range server.K {
 		e.keywords[word] = true
 	}

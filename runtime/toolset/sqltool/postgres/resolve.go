@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"strconv"
 	"strings"
 )
 
@@ -50,6 +51,8 @@ type functionAnswer struct {
 	Clean     bool  // takes and returns no reserved type
 	Configs   []int // which arguments are names of text search configurations
 	Count     int   // of arguments
+	Least     int   // how many there must be
+	Variadic  bool
 }
 
 type typeAnswer struct {
@@ -97,9 +100,10 @@ func (n *names) add(q qualified) {
 type question struct{ relations, functions, types, operators names }
 
 // resolve asks the catalogue about the names of a statement.
-func (s *session) resolve(ctx context.Context, f *found, schema, reserved string) (*answers, error) {
+func (s *session) resolve(ctx context.Context, f *found) (*answers, error) {
+	e := s.engine
 	q := &f.question
-	params := [][]byte{[]byte(schema)}
+	params := [][]byte{[]byte(e.options.Schema)}
 	for _, n := range []names{q.relations, q.functions, q.types, q.operators} {
 		schemas, words := make([]string, len(n.list)), make([]string, len(n.list))
 		for i, name := range n.list {
@@ -107,7 +111,7 @@ func (s *session) resolve(ctx context.Context, f *found, schema, reserved string
 		}
 		params = append(params, arrayLiteral(schemas), arrayLiteral(words))
 	}
-	raw, err := s.own(ctx, resolveSQL, append(params, []byte(reserved))...)
+	raw, err := s.own(ctx, resolveSQL, append(params, []byte(e.reserved), strconv.AppendBool(nil, f.makesJSON), []byte(e.jit))...)
 	if err != nil {
 		return nil, err
 	}

@@ -131,7 +131,7 @@ func (e *engine) begin(ctx context.Context, writes bool) (*session, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		limit = max(time.Until(deadline), time.Millisecond)
 	}
-	if err := s.do(ctx, fmt.Sprintf("BEGIN %s; SET LOCAL statement_timeout = %d; SET LOCAL plan_cache_mode = force_generic_plan", mode, limit.Milliseconds()+1)); err != nil {
+	if err := s.do(ctx, fmt.Sprintf("BEGIN %s; SET LOCAL statement_timeout = %d; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL jit = off", mode, limit.Milliseconds()+1)); err != nil {
 		if s.conn.IsClosed() { // the server has ended it, and so the others that are idle
 			e.pool.Reset()
 		}

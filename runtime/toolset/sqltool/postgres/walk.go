@@ -17,10 +17,12 @@ type found struct {
 	types     map[typeName]bool
 	attrs     map[attr]bool
 	sources   map[string][]*source // of FROM, by the name that columns are qualified with
-	nameless  bool                 // something in FROM has a name that the server gives it
+	nameless  bool                 // something in FROM has a name of the server's that isn't known
 	columns   map[column]bool      // what isColumn has found
 	params    int
 	targets   bool // it changes rows
+	locks     bool // rows of all that it reads
+	makesJSON bool // or XML, by syntax
 	refused   []string
 }
 
@@ -262,9 +264,16 @@ func init() { //nolint:gochecknoinits // the functions walk on, which is a cycle
 	for _, kind := range []string{"ExplainStmt", "VariableShowStmt"} {
 		parts[kind] = func(w *walk, _ *node, _ *scope) { w.other() }
 	}
+	for _, kind := range []string{"XmlExpr", "XmlSerialize"} {
+		parts[kind] = func(w *walk, n *node, s *scope) {
+			w.makesJSON = true
+			w.children(n, s)
+		}
+	}
 	for kind, name := range jsonSyntax {
 		parts[kind] = func(w *walk, n *node, s *scope) {
-			w.addFunction(&function{qualified: qualified{name: name(n)}, isSyntax: true})
+			w.makesJSON = true
+			w.addFunction(&function{qualified: qualified{name: name(n)}, isSyntax: true, args: anyCount})
 			w.children(n, s)
 		}
 	}
@@ -348,6 +357,9 @@ func (w *walk) query(n *node, outer *scope) *query {
 // add notes what is known of a column of a SELECT.
 func (q *query) add(target *node, sources []*source) {
 	name, val := target.get("name").text, target.get("val").node
+	for val.is("TypeCast") { // it has the name of what is cast, if that has one
+		val = val.get("arg").node
+	}
 	fields := val.all("fields")
 	switch {
 	case name != "":
@@ -397,11 +409,41 @@ func (w *walk) from(n *node, s *scope) []*source {
 		w.children(n, s)
 	}
 	if name == "" {
-		w.nameless = w.nameless || !n.is("JoinExpr")
+		for _, given := range w.given(n) {
+			w.sources[given] = append(w.sources[given], src)
+		}
 		return inner
 	}
 	w.sources[name] = append(w.sources[name], src)
 	return []*source{src}
+}
+
+// given are the names that the server gives to something in FROM that has none: a
+// function's is its own.
+func (w *walk) given(n *node) (names []string) {
+	switch n.kind {
+	case "JoinExpr":
+	case "RangeTableFunc":
+		return []string{"xmltable"}
+	case "JsonTable":
+		return []string{"json_table"}
+	case "RangeFunction":
+		for _, list := range n.all("functions") {
+			items := list.all("items")
+			words := []string(nil)
+			if len(items) > 0 && items[0].is("FuncCall") {
+				words = items[0].words("funcname")
+			}
+			if len(words) == 0 {
+				w.nameless = true
+				continue
+			}
+			names = append(names, words[len(words)-1])
+		}
+	default:
+		w.nameless = true
+	}
+	return names
 }
 
 // rangeVar reads a name in FROM: a common table expression's, or a relation's.
