@@ -228,3 +228,27 @@ func Median(n int, f func()) float64 {
 	slices.Sort(times)
 	return times[n/2]
 }
+
+// Rewrites are ways of writing the same statement.
+var Rewrites = map[string]func(sql string) string{
+	"comments": func(sql string) string {
+		return "/* a /* b */ */ " + strings.ReplaceAll(sql, " FROM ", " /* x */ FROM --y\n ")
+	},
+	"brackets": func(sql string) string { return "(" + sql + ")" },
+	"case": func(sql string) string {
+		return strings.NewReplacer("SELECT", "sElEcT", "FROM", "fRoM", "WHERE", "where").Replace(sql)
+	},
+	"cte":      func(sql string) string { return "WITH w__ AS (" + sql + ") SELECT count(*) FROM w__" },
+	"subquery": func(sql string) string { return "SELECT EXISTS (" + sql + ")" },
+	"union":    func(sql string) string { return "SELECT count(*) FROM (" + sql + ") u__" },
+	"blanks":   func(sql string) string { return "\n\t " + strings.ReplaceAll(sql, " FROM ", "\n\tFROM\r\n") + "\n;" },
+	"recursive": func(sql string) string {
+		return "WITH RECURSIVE w__ AS (SELECT 1) " + "SELECT 1 FROM (" + sql + ") u__"
+	},
+}
+
+// IsQuery reports whether a text is one query that Rewrites can be made of.
+func IsQuery(sql string) bool {
+	first, _, _ := strings.Cut(strings.TrimSpace(sql), " ")
+	return slices.Contains([]string{"SELECT", "WITH", "VALUES", "TABLE"}, strings.ToUpper(first)) && !strings.Contains(sql, ";") && !strings.Contains(sql, "--")
+}
