@@ -83,7 +83,8 @@ func TestV3Mode(t *testing.T) {
 // before the parser sees it, and what comes after it works. Behind that bound the parser's
 // process is replaced.
 func TestV4Deep(t *testing.T) { //nolint:paralleltest // it breaks the parser that all tests share
-	s := open(t, database(t, "template1"), sqltool.Options{AllTables: true, MaxConns: 8})
+	// Under the race detector a parser takes half a minute to start.
+	s := open(t, database(t, "template1"), sqltool.Options{AllTables: true, MaxConns: 8, Timeout: 5 * time.Minute})
 	deep := "SELECT 1" + strings.Repeat("+1", 4000)
 	var wg sync.WaitGroup
 	for range 8 {

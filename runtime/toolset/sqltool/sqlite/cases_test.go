@@ -48,7 +48,9 @@ func TestV10Files(t *testing.T) {
 // each is done, refused, or ended by the deadline.
 func TestV14Deadline(t *testing.T) {
 	t.Parallel()
-	s := open(t, database(t, setup(t)), sqltool.Options{AllTables: true, Timeout: time.Second, MaxConns: 1})
+	path := database(t, setup(t))
+	s := open(t, path, sqltool.Options{AllTables: true, Timeout: time.Second})
+	next := open(t, path, sqltool.Options{AllTables: true})
 	for _, sql := range []string{
 		"SELECT instr(hex(zeroblob(500000)), hex(zeroblob(250000)) || '1')",
 		"SELECT hex(zeroblob(500000)) LIKE '%" + strings.Repeat("0", 40_000) + "1'",
@@ -61,7 +63,7 @@ func TestV14Deadline(t *testing.T) {
 		if took := time.Since(begin); took > 10*time.Second*sqltest.Slow || strings.HasPrefix(got, "fatal") {
 			t.Errorf("%.60s: took %s: %s", sql, took, got)
 		}
-		if got := s.Query("SELECT 1 AS one"); !strings.Contains(got, "[[1]]") {
+		if got := next.Query("SELECT 1 AS one"); !strings.Contains(got, "[[1]]") {
 			t.Errorf("after %.60s: %s", sql, got)
 		}
 	}
