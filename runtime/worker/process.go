@@ -50,7 +50,7 @@ func (e *RefusedError) Error() string { return e.Message }
 
 // Start starts a child, and waits until it serves, or ctx ends.
 func Start(ctx context.Context, k Kind) (*Process, error) {
-	if !Linked(k.Name) {
+	if !named(k.Name) {
 		return nil, &NotLinkedError{k.Name}
 	}
 	if err := ctx.Err(); err != nil {

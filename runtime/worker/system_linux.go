@@ -13,6 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// supported says that the system has what children need.
+const supported = true
+
 // self is the program that runs, even if the file has been replaced since.
 func self() (string, error) { return "/proc/self/exe", nil }
 

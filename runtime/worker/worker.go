@@ -101,7 +101,9 @@ func Main(all ...Kind) {
 
 // Linked reports whether the program can start children of a kind: whether its main has
 // named it.
-func Linked(name string) bool {
+func Linked(name string) bool { return supported && named(name) }
+
+func named(name string) bool {
 	kinds.Lock()
 	defer kinds.Unlock()
 	return slices.Contains(kinds.names, name)

@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"context"
-	goruntime "runtime"
 	"strings"
 	"testing"
 	"time"
@@ -81,20 +80,7 @@ func BenchmarkFetch(b *testing.B) {
 func BenchmarkBounded(b *testing.B) {
 	db := database(b, "template1", "CREATE TABLE t AS SELECT g AS id, 'name ' || g AS name, g * 0.5::float8 AS price, 'a note about number ' || g AS note FROM generate_series(1, 3000000) g", "ANALYZE t")
 	e := engine(b, db, tabular.DefaultMaxRows)
-	var before, after goruntime.MemStats
-	all := func() { sqltest.Fetch(b, e, "SELECT * FROM t", tabular.Bounds{}) }
-	limited := func() { sqltest.Fetch(b, e, "SELECT * FROM t LIMIT 51", tabular.Bounds{}) }
-	limited()
-	goruntime.GC()
-	goruntime.ReadMemStats(&before)
-	for b.Loop() {
-		const turns = 200
-		b.ReportMetric(sqltest.Median(turns, all)/sqltest.Median(turns, limited), "ratio")
-	}
-	goruntime.GC()
-	goruntime.ReadMemStats(&after)
-	b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/(1<<20), "heap-MiB")
-	b.ReportMetric(0, "ns/op")
+	sqltest.Bounded(b, e)
 }
 
 // BenchmarkGuard compares what the guard does with a statement but for the catalogue's

@@ -60,9 +60,14 @@ var reviewed = map[string]*regexp.Regexp{
 	"postgis": regexp.MustCompile(`postgis|^find_srid$|extent$|srid$|geometry_columns?$|flatgeobuf|proj4`),
 }
 
+// lists reports whether the operator allows a function.
+func (e *engine) lists(schema, name string) bool {
+	return slices.ContainsFunc(e.allowed, func(a entry) bool { return a.matches(schema, name) })
+}
+
 // passes reports whether a function may be called.
 func (e *engine) passes(name string, f *functionAnswer) bool {
-	if slices.ContainsFunc(e.allowed, func(a entry) bool { return a.matches(f.Schema, name) }) {
+	if e.lists(f.Schema, name) {
 		return true
 	}
 	if f.Schema == systemSchema {
@@ -84,7 +89,7 @@ func (e *engine) passes(name string, f *functionAnswer) bool {
 // operator's, or one of the order of a type.
 func (e *engine) passesHidden(h *hiddenAnswer) bool {
 	switch {
-	case slices.ContainsFunc(e.allowed, func(a entry) bool { return a.matches(h.Schema, h.Name) }):
+	case e.lists(h.Schema, h.Name):
 		return true
 	case !h.Clean || !h.Steady:
 		return false

@@ -33,7 +33,7 @@ func (e *engine) Guard(ctx context.Context, sql string) (sqltool.Statement, erro
 		s.end(ctx)
 		return nil, err
 	}
-	return &statement{engine: e, session: s, sql: sql, verdict: v, params: f.params}, nil
+	return &statement{session: s, sql: sql, verdict: v, params: f.params}, nil
 }
 
 // checkText refuses what the parser shouldn't see.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	goruntime "runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -128,7 +127,7 @@ func (c *child) close() {
 }
 
 // linked reports whether there are children.
-func linked() bool { return worker.Linked(Worker.Name) && goruntime.GOOS == "linux" }
+func linked() bool { return worker.Linked(Worker.Name) }
 
 // open starts what is needed, for one more toolset. Nobody waits for it.
 func (p *pool) open() {

@@ -37,6 +37,13 @@ func (j *judgement) refusef(format string, args ...any) {
 	j.reasons = append(j.reasons, fmt.Sprintf(format, args...))
 }
 
+// functionsOf are the functions that there are of a name, and typeOf the type; nil: none.
+func (j *judgement) functionsOf(q qualified) []functionAnswer {
+	return j.functions[j.found.question.functions.at[q]]
+}
+
+func (j *judgement) typeOf(q qualified) *typeAnswer { return j.types[j.found.question.types.at[q]] }
+
 // judge returns the verdict on a statement. Its error is a refusal, or says which name is
 // unknown.
 func (e *engine) judge(f *found, a *answers) (*sqltool.Verdict, error) {
@@ -134,12 +141,12 @@ func (e *engine) notAllowed(name string) string {
 const jsonIsSyntax = 170000
 
 func (j *judgement) function(f *function) {
-	all := callable(j.functions[j.found.question.functions.at[f.qualified]], f)
+	all := callable(j.functionsOf(f.qualified), f)
 	if f.isSyntax && (j.version >= jsonIsSyntax || len(all) == 0) {
 		return
 	}
 	if len(all) == 0 {
-		if f.args == 1 && j.types[j.found.question.types.at[f.qualified]] != nil {
+		if f.args == 1 && j.typeOf(f.qualified) != nil {
 			return // a cast, which is decided about with the types
 		}
 		if j.missing == nil {
@@ -173,7 +180,7 @@ func (j *judgement) pass(name string, all []functionAnswer) bool {
 }
 
 func (j *judgement) typeName(t typeName) {
-	if a := j.types[j.found.question.types.at[t.qualified]]; a != nil {
+	if a := j.typeOf(t.qualified); a != nil {
 		if why := j.refusesType(a, t.literal); why != "" {
 			j.refusef("%s", why)
 		}
@@ -208,8 +215,8 @@ func (j *judgement) attr(a attr) {
 		return
 	}
 	name := qualified{"", a.name}
-	unary := slices.DeleteFunc(callable(j.functions[j.found.question.functions.at[name]], &function{args: 1}), func(c functionAnswer) bool { return !c.Unary })
-	t := j.types[j.found.question.types.at[name]]
+	unary := slices.DeleteFunc(callable(j.functionsOf(name), &function{args: 1}), func(c functionAnswer) bool { return !c.Unary })
+	t := j.typeOf(name)
 	bad := slices.ContainsFunc(unary, func(c functionAnswer) bool { return !j.passes(a.name, &c) })
 	if bad || t != nil && j.refusesType(t, false) != "" {
 		j.refusef("%q may call a function, or name a type, that is not allowed: if it is a column, name it in the query that it comes from, with AS", a.alias+"."+a.name)

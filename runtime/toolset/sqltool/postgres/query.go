@@ -16,7 +16,6 @@ import (
 
 // statement is one that has passed, in the transaction in which its names were resolved.
 type statement struct {
-	engine  *engine
 	session *session
 	sql     string
 	verdict *sqltool.Verdict
@@ -68,7 +67,7 @@ func (s *statement) Query(ctx context.Context, params []sqltool.Param, sink sqlt
 		return 0, err
 	}
 	switch {
-	case s.verdict.Kind == sqltool.Read && !s.engine.streams():
+	case s.verdict.Kind == sqltool.Read && !s.session.engine.streams():
 		const declare = "DECLARE toolgen NO SCROLL CURSOR FOR "
 		if _, err := s.session.conn.ExecParams(ctx, declare+s.sql, values, nil, nil, nil).Close(); err != nil {
 			return 0, s.analysed(err, len(declare))
@@ -105,7 +104,7 @@ const (
 // there are more.
 func (s *statement) fetch(ctx context.Context, sink sqltool.RowSink) error {
 	encode := newEncoder(sink)
-	for n, left := firstFetch, s.engine.options.MaxRows+1; left > 0; n = min(2*n, mostFetch) {
+	for n, left := firstFetch, s.session.engine.options.MaxRows+1; left > 0; n = min(2*n, mostFetch) {
 		n = min(n, left)
 		left -= n
 		tag, full, err := s.rows(ctx, "FETCH FORWARD "+strconv.Itoa(n)+" FROM toolgen", nil, encode)

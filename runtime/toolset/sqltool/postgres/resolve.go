@@ -132,11 +132,14 @@ func (s *session) resolve(ctx context.Context, f *found) (*answers, error) {
 // check refuses to go on in a session that isn't as it was made: behind a pooler that
 // changes the server's connection between transactions.
 func (s *session) check(a *answers) error {
-	if a.Path != s.path || a.Strings != "on" || !s.writes && a.ReadOnly != "on" {
+	if a.Path != s.engine.path || a.Strings != "on" || !s.writes && a.ReadOnly != "on" {
 		return errors.New("the session isn't as it was made: a pooler that changes connections between transactions is in between; connect to the server itself, or to a pool of sessions")
 	}
 	return nil
 }
+
+// arrayEscapes are what stands for itself within quotes in an array.
+var arrayEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // arrayLiteral writes texts as PostgreSQL reads an array of them.
 func arrayLiteral(list []string) []byte {
@@ -147,7 +150,7 @@ func arrayLiteral(list []string) []byte {
 			b.WriteByte(',')
 		}
 		b.WriteByte('"')
-		b.WriteString(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s))
+		b.WriteString(arrayEscapes.Replace(s))
 		b.WriteByte('"')
 	}
 	b.WriteByte('}')

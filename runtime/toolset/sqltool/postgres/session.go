@@ -111,7 +111,6 @@ type session struct {
 	engine *engine
 	pooled *pgxpool.Conn
 	conn   *pgconn.PgConn
-	path   string
 	writes bool
 }
 
@@ -121,7 +120,7 @@ func (e *engine) begin(ctx context.Context, writes bool) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{engine: e, pooled: pooled, conn: pooled.Conn().PgConn(), path: e.path, writes: writes}
+	s := &session{engine: e, pooled: pooled, conn: pooled.Conn().PgConn(), writes: writes}
 	mode := "READ ONLY"
 	if writes {
 		mode = "READ WRITE"

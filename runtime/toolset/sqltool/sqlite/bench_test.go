@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
-	goruntime "runtime"
 	"strconv"
 	"testing"
 
@@ -111,20 +110,7 @@ func stepAll(b *testing.B, db *sqlite3.Conn, want int) {
 // prints how much the heap grows.
 func BenchmarkBounded(b *testing.B) {
 	e := engine(b, rowsFile(b, 3_000_000))
-	var before, after goruntime.MemStats
-	all := func() { sqltest.Fetch(b, e, "SELECT * FROM t", tabular.Bounds{}) }
-	limited := func() { sqltest.Fetch(b, e, "SELECT * FROM t LIMIT 51", tabular.Bounds{}) }
-	limited()
-	goruntime.GC()
-	goruntime.ReadMemStats(&before)
-	for b.Loop() {
-		const turns = 200
-		b.ReportMetric(sqltest.Median(turns, all)/sqltest.Median(turns, limited), "ratio")
-	}
-	goruntime.GC()
-	goruntime.ReadMemStats(&after)
-	b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/(1<<20), "heap-MiB")
-	b.ReportMetric(0, "ns/op")
+	sqltest.Bounded(b, e)
 }
 
 // BenchmarkGuard compares preparing with the authorizer and without.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"sort"
 	"strconv"
 	"strings"
@@ -11,30 +12,37 @@ import (
 	"github.com/toolgen/toolgen/runtime/toolset/sqltool"
 )
 
-// Relations implements [sqltool.Engine].
-func (e *engine) Relations(ctx context.Context, page sqltool.Page) ([]sqltool.Relation, error) {
+// look looks at the schema, on a connection that reads.
+func (e *engine) look(ctx context.Context, at func(c *conn, p *policy) error) error {
 	c, err := e.acquire(ctx, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer e.release(c)
 	c.db.SetInterrupt(ctx)
 	p, err := e.policyOf(c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	estimates, err := c.estimates()
-	if err != nil {
-		return nil, err
-	}
-	var out []sqltool.Relation
-	for key, r := range p.all {
-		if p.allowed[key] && r.shown > page.After && strings.Contains(strings.ToLower(r.name), strings.ToLower(page.Match)) {
-			out = append(out, e.relation(r, estimates))
+	return at(c, p)
+}
+
+// Relations implements [sqltool.Engine].
+func (e *engine) Relations(ctx context.Context, page sqltool.Page) (out []sqltool.Relation, err error) {
+	err = e.look(ctx, func(c *conn, p *policy) error {
+		estimates, err := c.estimates()
+		if err != nil {
+			return err
 		}
-	}
+		for key, r := range p.all {
+			if p.allowed[key] && r.shown > page.After && strings.Contains(strings.ToLower(r.name), strings.ToLower(page.Match)) {
+				out = append(out, e.relation(r, estimates))
+			}
+		}
+		return nil
+	})
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out[:min(len(out), page.Limit)], nil
+	return out[:min(len(out), page.Limit)], err
 }
 
 func (e *engine) relation(r relation, estimates map[string]int64) sqltool.Relation {
@@ -47,20 +55,12 @@ func (e *engine) relation(r relation, estimates map[string]int64) sqltool.Relati
 
 // Triggered implements [sqltool.Engine].
 func (e *engine) Triggered(ctx context.Context) (names []string, err error) {
-	c, err := e.acquire(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	defer e.release(c)
-	c.db.SetInterrupt(ctx)
-	p, err := e.policyOf(c)
-	if err != nil {
-		return nil, err
-	}
-	err = c.own("SELECT DISTINCT tbl_name FROM sqlite_schema WHERE type = 'trigger' ORDER BY 1", nil, func(s *sqlite3.Stmt) {
-		if table := fold(s.ColumnText(0)); p.allowed[table] {
-			names = append(names, p.all[table].shown)
-		}
+	err = e.look(ctx, func(c *conn, p *policy) error {
+		return c.own("SELECT DISTINCT tbl_name FROM sqlite_schema WHERE type = 'trigger' ORDER BY 1", nil, func(s *sqlite3.Stmt) {
+			if table := fold(s.ColumnText(0)); p.allowed[table] {
+				names = append(names, p.all[table].shown)
+			}
+		})
 	})
 	return names, err
 }
@@ -82,34 +82,27 @@ func (c *conn) estimates() (map[string]int64, error) {
 }
 
 // Schema implements [sqltool.Engine].
-func (e *engine) Schema(ctx context.Context, name string) (*sqltool.Schema, error) {
-	c, err := e.acquire(ctx, false)
+func (e *engine) Schema(ctx context.Context, name string) (out *sqltool.Schema, err error) {
+	err = e.look(ctx, func(c *conn, p *policy) error {
+		part, err := parse(name)
+		if err != nil {
+			return nil //nolint:nilerr // there is no such table
+		}
+		r, ok := p.all[fold(part.Text)] // SQLite compares names in any case, in quotes too
+		if !ok || !p.allowed[fold(r.name)] {
+			return nil
+		}
+		estimates, err := c.estimates()
+		if err != nil {
+			return err
+		}
+		out = &sqltool.Schema{Relation: e.relation(r, estimates)}
+		return errors.Join(c.columns(r.name, out), c.references(p, r.name, out))
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer e.release(c)
-	c.db.SetInterrupt(ctx)
-	p, err := e.policyOf(c)
-	if err != nil {
-		return nil, err
-	}
-	part, err := parse(name)
-	if err != nil {
-		return nil, nil //nolint:nilnil // there is no such table
-	}
-	r, ok := p.all[fold(part.Text)] // SQLite compares names in any case, in quotes too
-	if !ok || !p.allowed[fold(r.name)] {
-		return nil, nil //nolint:nilnil // see above
-	}
-	estimates, err := c.estimates()
-	if err != nil {
-		return nil, err
-	}
-	s := &sqltool.Schema{Relation: e.relation(r, estimates)}
-	if err := c.columns(r.name, s); err != nil {
-		return nil, err
-	}
-	return s, c.references(p, r.name, s)
+	return out, nil
 }
 
 func (c *conn) columns(table string, out *sqltool.Schema) error {

@@ -6,7 +6,6 @@ import (
 	"encoding/gob"
 	"errors"
 	"log/slog"
-	goruntime "runtime"
 	"sync"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 )
 
 // linked reports whether files are open in children.
-func linked() bool { return worker.Linked(Worker.Name) && goruntime.GOOS == "linux" }
+func linked() bool { return worker.Linked(Worker.Name) }
 
 // killAfter is how long a child may take to see that its time is over.
 const killAfter = 2 * time.Second

@@ -252,3 +252,23 @@ func IsQuery(sql string) bool {
 	first, _, _ := strings.Cut(strings.TrimSpace(sql), " ")
 	return slices.Contains([]string{"SELECT", "WITH", "VALUES", "TABLE"}, strings.ToUpper(first)) && !strings.Contains(sql, ";") && !strings.Contains(sql, "--")
 }
+
+// Bounded compares 50 rows of table t, which has many, with a query that says LIMIT 51, and
+// prints how much the heap grows.
+func Bounded(b *testing.B, e sqltool.Engine) {
+	b.Helper()
+	var before, after goruntime.MemStats
+	all := func() { Fetch(b, e, "SELECT * FROM t", tabular.Bounds{}) }
+	limited := func() { Fetch(b, e, "SELECT * FROM t LIMIT 51", tabular.Bounds{}) }
+	limited()
+	goruntime.GC()
+	goruntime.ReadMemStats(&before)
+	for b.Loop() {
+		const turns = 200
+		b.ReportMetric(Median(turns, all)/Median(turns, limited), "ratio")
+	}
+	goruntime.GC()
+	goruntime.ReadMemStats(&after)
+	b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/(1<<20), "heap-MiB")
+	b.ReportMetric(0, "ns/op")
+}
